@@ -1,0 +1,53 @@
+"""What the public functions accept, checked once, at the border."""
+
+import operator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def whole_number(name: str, value: object, *, minimum: int) -> int:
+    """`value` as an int of at least `minimum`; ``True``, ``2.5`` and ``"6"`` are refused."""
+    fix = f"pass a whole number from {minimum}, such as {name}={max(minimum, 4)}"
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer, got the boolean {value}; {fix}")
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # the refusal is the point
+    except TypeError:
+        raise TypeError(
+            f"{name} must be an integer, got {value!r} of type {type(value).__name__}; {fix}"
+        ) from None
+    if number < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {number}; {fix}")
+    return number
+
+
+def number_array(name: str, value: object) -> npt.NDArray[Any]:
+    """`value` as a real floating array: float32 and wider stay, the rest is widened."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # ragged nested lists
+        raise ValueError(f"{name} must be a regular array of numbers: {error}") from None
+    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+        raise TypeError(
+            f"{name} must hold real numbers, got dtype {array.dtype}; "
+            f"convert it with numpy.asarray({name}, dtype=float)"
+        )
+    return array.astype(np.result_type(array.dtype, np.float32), copy=False)
+
+
+def slope_array(slopes: object) -> npt.NDArray[Any]:
+    """`slopes` as a checked array of shape (head,)."""
+    array = number_array("slopes", slopes)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(
+            f"slopes must have shape (head,), got shape {array.shape}; "
+            "for one head pass a list of one slope, such as [0.25]"
+        )
+    if not (np.isfinite(array) & (array > 0)).all():
+        raise ValueError(
+            f"slopes must be positive and finite, got {array.tolist()}; "
+            "the bias formula carries the minus sign, so pass the slopes without one"
+        )
+    return array

@@ -1,0 +1,139 @@
+"""How do the pieces make attention, with and without ALiBi?
+
+    s_ij = q_i . k_j / sqrt(head_dim) - m_h * (i - j)
+    a_ij = softmax over the allowed j of s_ij
+    output_i = sum_j a_ij v_j
+
+Without ALiBi the middle term is left out; nothing else differs. This form builds the whole
+(query, key) matrix to show the mathematics. It is for full, unpadded sequences.
+
+Source: Press, Smith and Lewis, "Train Short, Test Long" (arXiv:2108.12409), section 3.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from alibi_core._checks import number_array, slope_array
+from alibi_core.bias import distance_bias
+from alibi_core.mask import causal_mask
+from alibi_core.softmax import masked_softmax
+
+
+def causal_weights(content_logits: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Attention weights without ALiBi, under the causal mask.
+
+    Parameters
+    ----------
+    content_logits : array of shape (key,) or (..., query, key)
+        Scaled content scores in logits. One value a key stands for every query alike.
+
+    Returns
+    -------
+    float array of shape (..., query, key)
+        Weights; each row sums to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the logits are not real numbers, or their last two axes are not square.
+
+    Examples
+    --------
+    >>> causal_weights([0.0, 0.0]).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    logits = _per_query(content_logits)
+    return masked_softmax(logits, causal_mask(logits.shape[-1]))
+
+
+def causal_alibi_weights(content_logits: npt.ArrayLike, slopes: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Attention weights with ALiBi, under the causal mask.
+
+    Parameters
+    ----------
+    content_logits : array of shape (key,), (query, key) or (..., head, query, key)
+        Scaled content scores in logits. Without a head axis they serve every head alike.
+    slopes : array of shape (head,)
+        Positive slopes, logits per token, as from `alibi_slopes`.
+
+    Returns
+    -------
+    float array of shape (..., head, query, key)
+        Weights; each row sums to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the logits are not real numbers, their last two axes are not square, their head
+        axis does not fit the slopes, or the slopes are not positive.
+
+    Examples
+    --------
+    >>> causal_alibi_weights([0.0, 0.0], [1.0])[0, 1].round(4).tolist()
+    [0.2689, 0.7311]
+    """
+    logits = _per_query(content_logits)
+    checked = slope_array(slopes)
+    if logits.ndim > 2 and logits.shape[-3] not in (1, len(checked)):
+        raise ValueError(
+            f"content_logits have {logits.shape[-3]} heads (shape {logits.shape}), "
+            f"but there are {len(checked)} slopes; pass one slope a head"
+        )
+    biased = logits + distance_bias(checked, logits.shape[-1])
+    return masked_softmax(biased, causal_mask(logits.shape[-1]))
+
+
+def causal_alibi_attention(
+    q: npt.ArrayLike, k: npt.ArrayLike, v: npt.ArrayLike, slopes: npt.ArrayLike
+) -> npt.NDArray[Any]:
+    """Full-sequence causal attention with ALiBi for unpadded q, k and v.
+
+    Parameters
+    ----------
+    q, k : arrays of shape (batch, head, token, head_dim)
+        Queries and keys, of the same shape.
+    v : array of shape (batch, head, token, value_dim)
+        Values; often ``value_dim == head_dim``.
+    slopes : array of shape (head,)
+        Positive slopes, logits per token, as from `alibi_slopes`.
+
+    Returns
+    -------
+    float array of shape (batch, head, token, value_dim)
+        The values mixed by the weights. float32 q, k and v give float32, computed in float32.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an input is not real, the shapes do not fit, or there is not one slope a head.
+    """
+    q, k, v = number_array("q", q), number_array("k", k), number_array("v", v)
+    if q.ndim != 4 or 0 in q.shape[1:] or k.shape != q.shape or v.shape[:-1] != q.shape[:-1]:
+        raise ValueError(
+            "q and k must share one shape (batch, head, token, head_dim) and v must match it in "
+            f"its first three axes, got q {q.shape}, k {k.shape}, v {v.shape}; "
+            "move the head axis before the token axis, and leave none of them empty"
+        )
+    slopes = slope_array(slopes).astype(q.dtype)
+    if len(slopes) != q.shape[1]:
+        raise ValueError(
+            f"q has {q.shape[1]} heads but there are {len(slopes)} slopes; pass one slope a head"
+        )
+    with np.errstate(all="ignore"):  # an overflow becomes inf, which masked_softmax names
+        content_logits = (q @ k.swapaxes(-2, -1)) / np.sqrt(q.shape[-1]).astype(q.dtype)
+    return causal_alibi_weights(content_logits, slopes) @ v  # type: ignore[no-any-return]
+
+
+def _per_query(content_logits: npt.ArrayLike) -> npt.NDArray[Any]:
+    """The logits with a query axis: one value a key is repeated for every query."""
+    logits = number_array("content_logits", content_logits)
+    if logits.ndim == 1:
+        logits = np.broadcast_to(logits, (len(logits), len(logits)))
+    if logits.ndim < 2 or logits.shape[-1] != logits.shape[-2] or logits.shape[-1] == 0:
+        raise ValueError(
+            f"content_logits must end in (query, key) of one length, got shape {logits.shape}; "
+            "pass the full sequence, or one value a key"
+        )
+    return logits
