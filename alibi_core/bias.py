@@ -76,4 +76,5 @@ def distance_bias(slopes: npt.ArrayLike, num_tokens: int) -> npt.NDArray[Any]:
     """
     checked = slope_array(slopes)
     distance = token_distance(num_tokens).astype(checked.dtype)
-    return -checked[:, None, None] * distance[None, :, :]
+    bias: npt.NDArray[Any] = -checked[:, None, None] * distance[None, :, :]
+    return bias

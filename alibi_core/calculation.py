@@ -47,6 +47,8 @@ class Pair:
         Shares of the row, and with minus without.
     plain_rank, alibi_rank : int
         1 for the largest weight of the row; 0 if masked.
+    nearer_outweighed : tuple of int
+        Allowed keys nearer to the query that get a smaller weight with ALiBi.
     """
 
     query: int
@@ -67,6 +69,7 @@ class Pair:
     weight_difference: float
     plain_rank: int
     alibi_rank: int
+    nearer_outweighed: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +150,12 @@ class Calculation:
                 value.setflags(write=False)
 
     @property
+    def appended_heads(self) -> tuple[int, ...]:
+        """Heads whose slope comes from the schedule with twice as many heads, in head order."""
+        kept = self.slope_sources[0].schedule_heads
+        return tuple(range(kept, len(self.slope_sources)))
+
+    @property
     def pair(self) -> Pair:
         return self.pair_at(self.selection.query, self.selection.key)
 
@@ -172,6 +181,11 @@ class Calculation:
             weight_difference=self.weight_difference[at].item(),
             plain_rank=self.plain_ranks[at].item(),
             alibi_rank=self.alibi_ranks[at].item(),
+            nearer_outweighed=tuple(
+                other
+                for other in range(key + 1, query + 1)
+                if self.alibi_weights[query, other] < self.alibi_weights[at]
+            ),
         )
 
 
@@ -250,4 +264,5 @@ def calculate(selection: Selection) -> Calculation:
 def _ranks(values: npt.NDArray[Any]) -> IntArray:
     """1 for the largest along the last axis; equal values share the better rank."""
     larger = values[..., None, :] > values[..., :, None]
-    return 1 + larger.sum(axis=-1, dtype=np.int64)
+    ranks: IntArray = 1 + larger.sum(axis=-1, dtype=np.int64)
+    return ranks

@@ -31,16 +31,22 @@ class SlopeSource:
         The power of two whose schedule the slope belongs to.
     entry : int
         Position in that schedule, from 0.
+    number : int
+        The same place counted from 1.
     exponent : float
-        ``-8 * (entry + 1) / schedule_heads``; the slope is ``2 ** exponent``.
+        ``-8 * number / schedule_heads``; the slope is ``2 ** exponent``.
     """
 
     schedule_heads: int
     entry: int
 
     @property
+    def number(self) -> int:
+        return self.entry + 1
+
+    @property
     def exponent(self) -> float:
-        return -8 * (self.entry + 1) / self.schedule_heads
+        return -8 * self.number / self.schedule_heads
 
 
 def slope_sources(num_heads: int) -> tuple[SlopeSource, ...]:

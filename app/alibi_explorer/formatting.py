@@ -1,0 +1,114 @@
+"""Numbers to text: the only place where anything is rounded.
+
+A true minus sign, never "-0", units beside the number.
+"""
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from alibi_core import Calculation, SlopeSource
+
+MINUS = "−"
+INFINITY = "∞"
+THIN_SPACE = "\u202f"
+
+
+def number(value: float, decimals: int = 4) -> str:
+    """At most `decimals` decimals, no trailing zeros: 0.75, −1.25, −∞."""
+    if math.isinf(value):
+        return INFINITY if value > 0 else MINUS + INFINITY
+    text = f"{value:.{decimals}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return _true_minus(text)
+
+
+def slope(value: float) -> str:
+    """All digits where eight decimals hold them exactly, else four decimals."""
+    return number(value, 8 if is_exact(value, 8) else 4)
+
+
+def is_exact(value: float, decimals: int = 4) -> bool:
+    """Whether rounding to `decimals` decimals loses nothing."""
+    return math.isinf(value) or float(f"{value:.{decimals}f}") == value
+
+
+def equals(value: float, decimals: int = 4) -> str:
+    """The sign before a printed value: "=" if its digits are exact, else "≈"."""
+    return "=" if is_exact(value, decimals) else "≈"
+
+
+def fixed(value: float, decimals: int) -> str:
+    """Exactly `decimals` decimals, for columns that line up."""
+    return number(value) if math.isinf(value) else _true_minus(f"{value:.{decimals}f}")
+
+
+def column(values: Sequence[float], decimals: int = 4) -> list[str]:
+    """Numbers that line up: as many decimals as the longest of them needs, at most `decimals`."""
+    written = [number(value, decimals) for value in values if math.isfinite(value)]
+    needed = max((len(text.partition(".")[2]) for text in written), default=0)
+    return [fixed(value, needed) for value in values]
+
+
+def signed(value: float) -> str:
+    """With its sign, as the bias of a future key is shown: +0.25."""
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def percent(share: float) -> str:
+    """A weight with its unit: 20.0 %; exactly 0 is "0 %"."""
+    return f"{percent_digits(share)}{THIN_SPACE}%"
+
+
+def percent_digits(share: float) -> str:
+    """A weight without its unit, for cells whose caption states it."""
+    return "0" if share == 0 else f"{100 * share:.1f}"
+
+
+def points(difference: float) -> str:
+    """A difference of two weights in percentage points, with its sign: −15.9, +3.2, 0.0."""
+    text = f"{100 * difference:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else _true_minus(text)
+
+
+def tokens_apart(count: int) -> str:
+    return f"{count} token" if count == 1 else f"{count} tokens"
+
+
+def key_count(count: int) -> str:
+    return "1 allowed key" if count == 1 else f"{count} allowed keys"
+
+
+def token(calculation: Calculation, position: int) -> str:
+    """Word and position, "The (0)", so that "The" and "the" are told apart."""
+    return f"{escape(calculation.tokens[position])} ({position})"
+
+
+def query_token(calculation: Calculation, position: int) -> str:
+    return f'<span class="q">{token(calculation, position)}</span>'
+
+
+def key_token(calculation: Calculation, position: int) -> str:
+    return f'<span class="k">{token(calculation, position)}</span>'
+
+
+def listed(parts: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def power(source: SlopeSource) -> str:
+    """The slope as a power of two: 2<sup>−2</sup>."""
+    return f"2<sup>{number(source.exponent)}</sup>"
+
+
+def place(source: SlopeSource) -> str:
+    """Which entry of which schedule, counted from 1 as readers count."""
+    return f"entry {source.number} of the {source.schedule_heads}-head schedule"
+
+
+def _true_minus(text: str) -> str:
+    if text.startswith("-"):
+        return text[1:] if not text.strip("-0.") else MINUS + text[1:]
+    return text

@@ -1,0 +1,70 @@
+"""The four arrays of a head that are shown as a picture and as a table alike."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from alibi_explorer import formatting as text
+from alibi_explorer import theme
+
+
+class Heatmap(NamedTuple):
+    """One array of the head as a picture and as a table.
+
+    `values` names the array on the calculation and `depends_on` what it is a function of;
+    `scale` is the fixed range in the array's own unit, `ends` its two ends as a legend says them.
+    """
+
+    caption: str
+    values: str
+    written: Callable[[float], str]
+    shade: Callable[[float], str]
+    scale: tuple[float, float]
+    ends: tuple[str, str]
+    colours: str
+    depends_on: tuple[str, ...]
+
+
+_WEIGHT_ENDS = tuple(f"{text.number(100 * end)} %" for end in theme.WEIGHT_RANGE)
+
+HEATMAPS = {
+    "bias": Heatmap(
+        caption="Distance bias, logits",
+        values="distance_bias",
+        written=text.number,
+        shade=theme.bias_shade,
+        scale=theme.BIAS_RANGE,
+        ends=tuple(text.number(end) for end in theme.BIAS_RANGE),
+        colours="bias_ramp",
+        depends_on=("slope",),
+    ),
+    "alibi": Heatmap(
+        caption="Weight with ALiBi, % of the row",
+        values="alibi_weights",
+        written=text.percent_digits,
+        shade=theme.weight_shade,
+        scale=theme.WEIGHT_RANGE,
+        ends=_WEIGHT_ENDS,
+        colours="weight_ramp",
+        depends_on=("slope",),
+    ),
+    "plain": Heatmap(
+        caption="Weight without ALiBi, % of the row",
+        values="plain_weights",
+        written=text.percent_digits,
+        shade=theme.weight_shade,
+        scale=theme.WEIGHT_RANGE,
+        ends=_WEIGHT_ENDS,
+        colours="weight_ramp",
+        depends_on=(),
+    ),
+    "difference": Heatmap(
+        caption="Difference, with minus without, percentage points",
+        values="weight_difference",
+        written=text.points,
+        shade=theme.difference_shade,
+        scale=theme.DIFFERENCE_RANGE,
+        ends=tuple(text.points(end) for end in theme.DIFFERENCE_RANGE),
+        colours="difference_ramp",
+        depends_on=("slope",),
+    ),
+}

@@ -1,0 +1,143 @@
+"""The served page: one component that carries choices to the server and fills back."""
+
+from typing import Any
+
+import panel as pn
+import param
+from bokeh.model import Model
+from panel.custom import Children, JSComponent
+
+from alibi_core import Selection
+from alibi_explorer.figures import Figures
+from alibi_explorer.layout import THEMES, assets, explorer_html, stylesheet
+from alibi_explorer.sections import SECTIONS, fill_all, values_of
+from alibi_explorer.state import ExplorerState, nearest_selection, url_choice
+from alibi_explorer.theme import DARK, LIGHT, figure_colours
+
+
+class ExplorerView(JSComponent):
+    """The explorer of one session.
+
+    The controls are plain HTML; what the reader picks arrives as a message, which also spares
+    Panel's wait of 50 ms before it passes on a changed widget. The answer is one message
+    with the slots that changed; the figures change through their data sources.
+    """
+
+    html = param.String(doc="The explorer as HTML, where no template has put it on the page.")
+    figures = Children(doc="Bokeh figures, in the order of `figure_names`.")
+    figure_names = param.List(item_type=str, doc="The place of each figure on the page.")
+    colours = param.Dict(doc="The colours that figures name, for light and dark.")
+
+    _esm = "\n".join((assets() / name).read_text("utf-8") for name in ("explorer.js", "served.js"))
+
+    def __init__(self, state: ExplorerState, **params: Any) -> None:
+        self._state = state
+        self._values = values_of(state.calculation)
+        self._notice = ""
+        self._picks = 0
+        self._figure_sets: list[Figures] = [
+            section.figures(state.calculation, self._pick)
+            for section in SECTIONS
+            if section.figures
+        ]
+        models: dict[str, Model] = {}
+        for figures in self._figure_sets:
+            models |= figures.models
+        super().__init__(
+            figures=list(models.values()),
+            figure_names=list(models),
+            colours={"light": figure_colours(LIGHT), "dark": figure_colours(DARK)},
+            **params,
+        )
+        state.param.watch(self._send_changes, "calculation")
+
+    def _handle_msg(self, message: Any) -> None:
+        if not isinstance(message, dict):
+            return
+        if message.get("all"):
+            self._send(fill_all(self._state.calculation))
+            return
+        picks = message.get("picks")
+        self._picks = picks if isinstance(picks, int) else self._picks
+        self._pick(message)
+
+    def _pick(self, asked: dict[str, Any]) -> None:
+        before = self._state.calculation
+        selection, self._notice = nearest_selection(asked, self._state.selection)
+        with pn.io.hold():
+            self._state.selection = selection
+        if self._state.calculation is before:
+            self._send({})
+
+    def _send_changes(self, _: Any) -> None:
+        calculation = self._state.calculation
+        values = values_of(calculation)
+        changed = {name for name, value in values.items() if value != self._values[name]}
+        self._values = values
+        self._send(fill_all(calculation, changed))
+        for figures in self._figure_sets:
+            figures.update(calculation, changed)
+
+    def _send(self, fills: dict[str, str]) -> None:
+        self._send_msg(
+            {
+                "choice": url_choice(self._state.selection),
+                "fills": fills,
+                "notice": self._notice,
+                "picks": self._picks,
+            }
+        )
+
+
+def served_page(arguments: dict[str, str]) -> pn.Template:
+    """The page of one session.
+
+    Parameters
+    ----------
+    arguments : dict
+        The query string of the URL, one value a name; anything is allowed in it.
+    """
+    selection, notice = nearest_selection(arguments)
+    state = ExplorerState(selection)
+    theme = arguments.get("theme", THEMES[0])
+    page = pn.Template((assets() / "page.html").read_text("utf-8"))
+    page.add_panel("view", ExplorerView(state))
+    page.add_variable("css", stylesheet())
+    page.add_variable(
+        "explorer",
+        explorer_html(
+            state.calculation, notice=notice, theme=theme if theme in THEMES else THEMES[0]
+        ),
+    )
+    return page
+
+
+def explorer(query: int = 5, key: int = 0, num_heads: int = 4, head: int = 0) -> ExplorerView:
+    """The explorer for a notebook cell.
+
+    Parameters
+    ----------
+    query, key : int
+        Positions, 0 to 5.
+    num_heads : int
+        Number of heads, 1 to 16.
+    head : int
+        Head, 0 to ``num_heads - 1``.
+
+    Returns
+    -------
+    ExplorerView
+        Displays itself at the end of a cell.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value is not an integer or out of range; the message names the range.
+    """
+    state = ExplorerState(Selection(num_heads=num_heads, head=head, query=query, key=key))
+    pn.extension()
+    return ExplorerView(
+        state,
+        html=f"<style>{stylesheet()}</style>{explorer_html(state.calculation)}",
+        sizing_mode="stretch_width",
+    )

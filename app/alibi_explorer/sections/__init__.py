@@ -1,0 +1,29 @@
+"""The sections of the page, in reading order."""
+
+from collections.abc import Collection
+
+from alibi_core import Calculation
+from alibi_explorer.sections import controls, head, heads, pair, row
+from alibi_explorer.sections.section import Section, values_of
+
+SECTIONS: tuple[Section, ...] = (pair.SECTION, row.SECTION, head.SECTION, heads.SECTION)
+
+
+def fill_all(calculation: Calculation, changed: Collection[str] | None = None) -> dict[str, str]:
+    """The HTML of every slot, by ``section.slot``; with `changed`, only what depends on it."""
+    fills = {}
+    for section in (controls.SECTION, *SECTIONS):
+        wanted = {
+            slot
+            for slot, names in section.depends_on.items()
+            if changed is None or not set(names).isdisjoint(changed)
+        }
+        if wanted:
+            parts = section.fill(calculation)
+            fills.update(
+                {f"{section.name}.{slot}": parts[slot] for slot in parts if slot in wanted}
+            )
+    return fills
+
+
+__all__ = ["SECTIONS", "Section", "fill_all", "values_of"]

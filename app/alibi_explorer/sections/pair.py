@@ -1,0 +1,154 @@
+"""One pair: from content logit to weight, in numbers that one can check by hand."""
+
+from alibi_core import Calculation
+from alibi_explorer import formatting as text
+from alibi_explorer.sections.section import Section
+from alibi_explorer.tables import bar
+
+_I = '<mi class="q">i</mi>'
+_J = '<mi class="k">j</mi>'
+_S = f"<msub><mi>s</mi><mrow>{_I}{_J}</mrow></msub>"
+_C = f"<msub><mi>c</mi>{_J}</msub>"
+
+
+def _share(logit: str) -> str:
+    """exp of one key's logit over the sum for every allowed key k."""
+    every = logit.replace(_J, "<mi>k</mi>")
+    allowed = f"<mrow><mi>k</mi><mo>≤</mo>{_I}</mrow>"
+    return (
+        f"<mfrac><msup><mi>e</mi>{logit}</msup>"
+        f"<mrow><msub><mo>∑</mo>{allowed}</msub><msup><mi>e</mi>{every}</msup></mrow></mfrac>"
+    )
+
+
+_BIAS = f"<mo>−</mo><mi>m</mi><mo>(</mo>{_I}<mo>−</mo>{_J}<mo>)</mo>"
+_FORMULAS = {
+    "Bias": _BIAS,
+    "Sum": f"{_C}{_BIAS}",
+    "Mask": f"{_J}<mo>≤</mo>{_I}",
+    "With ALiBi": _share(_S),
+    "Without": _share(_C),
+}
+
+
+def fill(calculation: Calculation) -> dict[str, str]:
+    return {"sentence": _sentence(calculation), "steps": _steps(calculation)}
+
+
+def _sentence(calculation: Calculation) -> str:
+    pair = calculation.pair
+    query = text.query_token(calculation, pair.query)
+    key = text.key_token(calculation, pair.key)
+    if not pair.allowed:
+        return (
+            f"{query} cannot look ahead to {key}: it lies {text.tokens_apart(pair.tokens_apart)} "
+            f"in the future, so the causal mask sets the logit to "
+            f"{text.number(pair.biased_logit)} and the weight is "
+            f"{text.percent(pair.alibi_weight)}, with ALiBi and without."
+        )
+    keys = text.key_count(calculation.allowed_counts[pair.query].item())
+    weights = (
+        f"Among {keys} it gets {text.percent(pair.alibi_weight)} of the attention with ALiBi, "
+        f"against {text.percent(pair.plain_weight)} without."
+    )
+    content = f"content logit {text.number(pair.content_logit)}"
+    if pair.distance == 0:
+        look = f"{query} looks at itself: at distance 0 the bias leaves the {content} as it is."
+    else:
+        look = (
+            f"{query} looks back {text.tokens_apart(pair.distance)} to {key}: a bias of "
+            f"{text.number(pair.distance_bias)} takes its {content} to "
+            f"{text.number(pair.biased_logit)}."
+        )
+    return f"{look} {weights}"
+
+
+def _steps(calculation: Calculation) -> str:
+    pair = calculation.pair
+    distance = text.number(pair.distance)
+    return (
+        '<ol class="steps">'
+        + _step(
+            "Bias",
+            _operator(text.MINUS),
+            _part(text.slope(calculation.slope), "slope"),
+            _operator("×"),
+            _part(f"({distance})" if pair.distance < 0 else distance, "distance, tokens"),
+            _operator(text.equals(pair.distance_bias)),
+            _part(text.signed(pair.distance_bias), "distance bias"),
+        )
+        + _step(
+            "Sum",
+            _part(text.number(pair.content_logit), "content logit"),
+            _operator("+"),
+            _part(_bracketed(pair.distance_bias), "distance bias"),
+            _operator(text.equals(pair.summed_logit)),
+            _part(text.number(pair.summed_logit), "before the mask"),
+        )
+        + _step(
+            "Mask",
+            _part(
+                *(("allowed", "key is not ahead") if pair.allowed else ("masked", "key is ahead"))
+            ),
+            _operator("→"),
+            _part(text.number(pair.biased_logit), "biased logit"),
+        )
+        + _weight_step(
+            "With ALiBi",
+            pair.biased_logit,
+            pair.alibi_exponential,
+            calculation.alibi_denominators[pair.query].item(),
+            pair.alibi_weight,
+            "with",
+        )
+        + _weight_step(
+            "Without",
+            pair.plain_logit,
+            pair.plain_exponential,
+            calculation.plain_denominators[pair.query].item(),
+            pair.plain_weight,
+            "without",
+        )
+        + "</ol>"
+    )
+
+
+def _weight_step(
+    name: str, logit: float, exponential: float, denominator: float, weight: float, kind: str
+) -> str:
+    return _step(
+        name,
+        _part(text.number(exponential), f"exp({text.number(logit)})"),
+        _operator("÷"),
+        _part(text.number(denominator), "sum over allowed keys"),
+        _operator("=" if weight in (0, 1) else "≈"),
+        _part(text.percent(weight), "weight", f"result {kind}"),
+        bar(weight, kind),
+    )
+
+
+def _step(name: str, *parts: str) -> str:
+    return (
+        f'<li><span class="name">{name} <math displaystyle="true">{_FORMULAS[name]}</math></span>'
+        f'<span class="line">{" ".join(parts)}</span></li>'
+    )
+
+
+def _part(value: str, label: str, kind: str = "") -> str:
+    return f'<span class="part {kind}"><b>{value}</b> <small>{label}</small></span>'
+
+
+def _operator(sign: str) -> str:
+    return f'<span class="operator">{sign}</span>'
+
+
+def _bracketed(bias: float) -> str:
+    return f"({text.number(bias)})" if bias < 0 else text.number(bias)
+
+
+SECTION = Section(
+    name="pair",
+    title="One pair",
+    depends_on={"sentence": ("slope", "query", "key"), "steps": ("slope", "query", "key")},
+    fill=fill,
+)

@@ -1,0 +1,44 @@
+"""What a section is: a name, slots of HTML with what each depends on, and one pure fill."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from alibi_core import Calculation
+from alibi_explorer.figures import Figures, Pick
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the page.
+
+    Attributes
+    ----------
+    name : str
+        Used in the URL and as the prefix of its slots; its prose is ``prose/<name>.html``.
+    title : str
+    depends_on : mapping of slot to tuple of str
+        Which of ``num_heads``, ``head``, ``slope``, ``query``, ``key`` the slot's HTML is a
+        function of. The page sends a slot only when one of them changed.
+    fill : callable
+        Calculation to ``{slot: HTML}``, pure: it lays out and formats, and never computes.
+    figures : callable, optional
+        Builds the Bokeh figures of the section for one session.
+    """
+
+    name: str
+    title: str
+    depends_on: Mapping[str, tuple[str, ...]]
+    fill: Callable[[Calculation], dict[str, str]]
+    figures: Callable[[Calculation, Pick], Figures] | None = None
+
+
+def values_of(calculation: Calculation) -> dict[str, float]:
+    """The few values that a slot may depend on."""
+    selection = calculation.selection
+    return {
+        "num_heads": selection.num_heads,
+        "head": selection.head,
+        "slope": calculation.slope,
+        "query": selection.query,
+        "key": selection.key,
+    }

@@ -1,0 +1,91 @@
+"""What one visitor has chosen, and the calculation that follows from it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import param
+
+from alibi_core import Calculation, Selection, calculate
+from alibi_core.lesson import HEAD_COUNTS, TOKENS
+
+URL_NAMES = {"heads": "num_heads", "head": "head", "query": "query", "key": "key"}
+"""Names in the URL and in messages of the page, to fields of `Selection`."""
+
+
+class ExplorerState(param.Parameterized):
+    """The choice of one visitor; setting `selection` works out `calculation`."""
+
+    selection = param.ClassSelector(class_=Selection, allow_None=False, doc="The reader's choice.")
+    calculation = param.ClassSelector(class_=Calculation, doc="The worked result of the choice.")
+
+    def __init__(self, selection: Selection | None = None) -> None:
+        selection = Selection() if selection is None else selection
+        super().__init__(selection=selection, calculation=calculate(selection))
+
+    @param.depends("selection", watch=True)
+    def _work_out(self) -> None:
+        self.calculation = calculate(self.selection)
+
+
+def nearest_selection(
+    asked: Mapping[str, object], base: Selection | None = None
+) -> tuple[Selection, str]:
+    """The valid choice nearest to what a URL or a message asks for.
+
+    Parameters
+    ----------
+    asked : mapping
+        Values by URL name (``heads``, ``head``, ``query``, ``key``), of any kind; others are
+        ignored.
+    base : Selection, optional
+        Where a name is not asked for; the opening choice by default. If its head does not
+        exist with the number of heads asked for, head 0 takes its place.
+
+    Returns
+    -------
+    selection : Selection
+    notice : str
+        Empty, or one line of plain text on what was changed and what to choose.
+    """
+    base = Selection() if base is None else base
+    problems = []
+    last = {"heads": HEAD_COUNTS[-1], "query": len(TOKENS) - 1, "key": len(TOKENS) - 1}
+
+    def nearest(name: str, low: int, high: int, current: int) -> int:
+        if name not in asked:
+            return current
+        chosen = _nearest_whole_number(asked[name], low, high, current)
+        if str(asked[name]) != str(chosen):
+            shown = str(asked[name])
+            shown = shown if len(shown) <= 24 else f"{shown[:23]}…"
+            valid = str(low) if low == high else f"{low} to {high}"
+            problems.append(f"{name} “{shown}” is not one of {valid}, so {chosen} is shown")
+        return chosen
+
+    num_heads = nearest("heads", HEAD_COUNTS[0], last["heads"], base.num_heads)
+    kept_head = base.head if base.head < num_heads else 0
+    selection = replace(
+        base,
+        num_heads=num_heads,
+        head=nearest("head", 0, num_heads - 1, kept_head),
+        query=nearest("query", 0, last["query"], base.query),
+        key=nearest("key", 0, last["key"], base.key),
+    )
+    notice = "; ".join(problems)
+    return selection, f"{notice[0].upper()}{notice[1:]}." if notice else ""
+
+
+def url_choice(selection: Selection) -> dict[str, int]:
+    """The choice by URL name."""
+    return {name: getattr(selection, field) for name, field in URL_NAMES.items()}
+
+
+def _nearest_whole_number(value: object, low: int, high: int, current: int) -> int:
+    try:
+        number = float(str(value))
+    except ValueError:
+        return current
+    if math.isnan(number):
+        return current
+    return round(min(max(number, low), high))

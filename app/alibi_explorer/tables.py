@@ -1,0 +1,60 @@
+"""The HTML twins: real tables with the numbers in the cells and a shade behind them.
+
+Marks are classes (``s0`` to ``s100``), never inline styles, so that the same HTML works under a
+strict Content-Security-Policy. A cell that can be chosen names its query, key or head in
+``data-`` attributes; the page marks the chosen one, so no table depends on the choice in it.
+"""
+
+from alibi_core import Calculation
+from alibi_explorer import formatting as text
+from alibi_explorer.heatmaps import Heatmap
+from alibi_explorer.theme import WEIGHT_RANGE, level
+
+MASKED = '<span class="mask-word">masked</span>'
+
+
+def matrix(calculation: Calculation, heatmap: Heatmap) -> str:
+    """One array of the head as a (query, key) table."""
+    array = getattr(calculation, heatmap.values)
+    positions = range(len(calculation.tokens))
+    header = "".join(
+        f'<th scope="col">{text.key_token(calculation, key)}</th>' for key in positions
+    )
+    rows = []
+    for query in positions:
+        cells = []
+        for key in positions:
+            at = f'data-query="{query}" data-key="{key}" tabindex="-1"'
+            if calculation.allowed[query, key]:
+                value = array[query, key].item()
+                cells.append(
+                    f'<td class="{heatmap.shade(value)}" {at}>{heatmap.written(value)}</td>'
+                )
+            else:
+                cells.append(f'<td class="masked" {at}>{MASKED}</td>')
+        name = text.query_token(calculation, query)
+        rows.append(f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>')
+    return (
+        f'<table role="grid" class="matrix"><caption>{heatmap.caption}</caption>'
+        '<thead><tr><th scope="col"><span class="q">query</span>, <span class="k">key</span></th>'
+        f"{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def bar(share: float, kind: str) -> str:
+    """A bar of a weight on a fixed track of 0 to 100 %; `kind` is ``with`` or ``without``."""
+    filled = f'<span class="bar {kind} s{level(share, WEIGHT_RANGE)}"></span>'
+    return f'<span class="gauge" aria-hidden="true">{filled}</span>'
+
+
+def miniature(weights: list[list[float]], allowed: list[list[bool]]) -> str:
+    """A small heatmap of one head's weights as an SVG drawing; its numbers stand in a table."""
+    cells = "".join(
+        f'<rect x="{key}" y="{query}" width="1" height="1" class="s{level(weight, WEIGHT_RANGE)}"/>'
+        if allowed[query][key]
+        else f'<rect x="{key}" y="{query}" width="1" height="1" class="masked"/>'
+        for query, row in enumerate(weights)
+        for key, weight in enumerate(row)
+    )
+    size = len(weights)
+    return f'<svg viewBox="0 0 {size} {size}" aria-hidden="true" focusable="false">{cells}</svg>'

@@ -1,0 +1,85 @@
+// What every host of the explorer shares: it puts in fills, marks what is chosen and tells what
+// the reader picks. It holds no number of the lesson and computes none.
+
+const NAMES = ["heads", "head", "query", "key"]
+
+function createExplorer(root, pick) {
+  const form = root.querySelector("form.controls")
+
+  // The part of the choice that an element stands for, such as {query: 3, key: 1}.
+  const partOf = (element) => {
+    const part = {}
+    for (const name of NAMES) {
+      if (name in element.dataset) part[name] = Number(element.dataset[name])
+    }
+    return part
+  }
+
+  const controls = () => Object.fromEntries(NAMES.map((name) => [name, Number(form.elements[name].value)]))
+
+  const put = (fills) => {
+    for (const [name, html] of Object.entries(fills)) {
+      for (const slot of root.querySelectorAll(`[data-slot="${name}"]`)) slot.innerHTML = html
+    }
+  }
+
+  const setControls = (choice) => {
+    for (const name of NAMES) form.elements[name].value = String(choice[name])
+  }
+
+  const mark = (choice) => {
+    for (const element of root.querySelectorAll("[data-query], [data-key], [data-head]")) {
+      const part = partOf(element)
+      const chosen = Object.keys(part).every((name) => part[name] === choice[name])
+      if (chosen) element.setAttribute("aria-current", "true")
+      else element.removeAttribute("aria-current")
+      if (element.matches("[role=grid] td")) element.tabIndex = chosen ? 0 : -1
+    }
+  }
+
+  const notify = (notice) => {
+    const line = root.querySelector(".notice")
+    if (line.textContent !== notice) line.textContent = notice
+  }
+
+  form.addEventListener("submit", (event) => event.preventDefault())
+  form.addEventListener("change", (event) => {
+    const {name, value} = event.target
+    if (NAMES.includes(name)) pick({[name]: Number(value)})
+  })
+
+  root.addEventListener("click", (event) => {
+    const target = event.target.closest("[data-pick], [role=grid] td")
+    if (target && root.contains(target)) pick(partOf(target))
+  })
+
+  // In a grid the arrow keys walk the cells, Home and End go to the ends of the row, Enter chooses.
+  root.addEventListener("keydown", (event) => {
+    const cell = event.target.closest("[role=grid] td")
+    if (!cell || event.altKey || event.ctrlKey || event.metaKey) return
+    const row = cell.parentElement
+    const cells = [...row.querySelectorAll("td")]
+    const sameColumn = (other) => other?.querySelectorAll("td")[cells.indexOf(cell)]
+    const goal = {
+      ArrowLeft: () => cell.previousElementSibling?.closest("td"),
+      ArrowRight: () => cell.nextElementSibling,
+      ArrowUp: () => sameColumn(row.previousElementSibling),
+      ArrowDown: () => sameColumn(row.nextElementSibling),
+      Home: () => cells.at(0),
+      End: () => cells.at(-1),
+    }[event.key]
+    if (goal) {
+      event.preventDefault()
+      const next = goal()
+      if (!next) return
+      cell.tabIndex = -1
+      next.tabIndex = 0
+      next.focus()
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault()
+      pick(partOf(cell))
+    }
+  })
+
+  return {controls, put, setControls, mark, notify}
+}

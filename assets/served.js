@@ -1,0 +1,90 @@
+// The served page and the notebook: picks go to the server, fills and figures come back.
+
+export function render({model, el}) {
+  if (model.html) el.innerHTML = model.html
+  const root = (model.html ? el : document).querySelector(".alibi")
+  const served = !model.html
+  let picks = 0
+  let connected = true
+
+  const pick = (part) => {
+    picks += 1
+    if (connected) model.send_msg({...part, picks})
+    else writeUrl(part)
+  }
+  const page = createExplorer(root, pick)
+
+  // The address bar follows at a pause: browsers refuse many changes of it in a row.
+  let pending = {}
+  let timer = null
+  const writeUrl = (part) => {
+    if (!served) return
+    Object.assign(pending, part)
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      const url = new URL(location.href)
+      for (const [name, value] of Object.entries(pending)) url.searchParams.set(name, value)
+      history.replaceState(history.state, "", url)
+      pending = {}
+    }, 150)
+  }
+
+  model.on("msg:custom", (message) => {
+    page.put(message.fills)
+    if (message.picks === picks) page.setControls(message.choice)
+    page.mark(message.choice)
+    page.notify(message.notice)
+    writeUrl(message.choice)
+  })
+
+  // Figures take their colours from the theme that is on the page.
+  const dark = matchMedia("(prefers-color-scheme: dark)")
+  const theme = root.querySelector("select[name=theme]")
+  const recolour = () => {
+    root.dataset.theme = theme.value
+    const isDark = theme.value === "dark" || (theme.value === "auto" && dark.matches)
+    const colours = model.colours[isDark ? "dark" : "light"]
+    for (const figure of model.figures) {
+      for (const part of figure.references()) {
+        for (const names of part.tags ?? []) {
+          const entries = Object.entries(names).map(([attribute, name]) => [attribute, colours[name]])
+          part.setv(Object.fromEntries(entries), {sync: false})
+        }
+      }
+    }
+  }
+  theme.addEventListener("change", () => {
+    recolour()
+    writeUrl({theme: theme.value})
+  })
+  dark.addEventListener("change", recolour)
+  recolour()
+
+  const figures = model.get_child("figures")
+  model.figure_names.forEach((name, index) => {
+    root.querySelector(`[data-figure="${name}"]`).append(figures[index])
+  })
+
+  model.document.on_event("connection_lost", () => {
+    connected = false
+    const line = root.querySelector(".connection")
+    line.textContent =
+      "The connection to the server was lost. Your choice is kept: the page comes back with it as soon as the server answers."
+    line.hidden = false
+    const probe = document.querySelector("script[src]").src
+    const retry = async () => {
+      const answer = await fetch(probe, {method: "HEAD", cache: "no-store"}).catch(() => null)
+      if (answer?.ok) location.reload()
+      else setTimeout(retry, 1000)
+    }
+    setTimeout(retry, 1000)
+  })
+
+  page.mark(page.controls())
+  if (served) {
+    writeUrl(page.controls())
+    pick(page.controls()) // what was picked before the connection stood
+  } else {
+    model.send_msg({all: true}) // a view shown again starts from the choice of today
+  }
+}

@@ -1,0 +1,70 @@
+"""The documented figures, and a slow reference in plain Python: lists and loops, no NumPy."""
+
+import json
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("core", parent=settings(), deadline=None)  # no test is about time
+settings.load_profile("core")
+
+
+@pytest.fixture(scope="session")
+def figures():
+    """Every figure that the lesson text states."""
+    path = Path(__file__).parent / "data" / "figures.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """The method, written a second time from the paper."""
+    return SimpleNamespace(
+        slopes=slopes, bias=bias, allowed=allowed, softmax=softmax, weights=weights, mix=mix
+    )
+
+
+def slopes(num_heads):
+    power = 1
+    while 2 * power <= num_heads:
+        power = 2 * power
+    kept = [256 ** -((head + 1) / power) for head in range(power)]
+    appended = [256 ** -((2 * extra + 1) / (2 * power)) for extra in range(num_heads - power)]
+    return kept + appended
+
+
+def bias(slope, num_tokens):
+    return [[-slope * (i - j) for j in range(num_tokens)] for i in range(num_tokens)]
+
+
+def allowed(num_tokens):
+    return [[j <= i for j in range(num_tokens)] for i in range(num_tokens)]
+
+
+def softmax(logits, usable):
+    exponentials = [math.exp(s) if use else 0.0 for s, use in zip(logits, usable, strict=True)]
+    total = math.fsum(exponentials)
+    return [e / total if total else 0.0 for e in exponentials]
+
+
+def weights(content, slope):
+    """Causal weights of one head; `content` is a (query, key) list of lists."""
+    tokens = range(len(content))
+    penalties, mask = bias(slope, len(content)), allowed(len(content))
+    logits = [[content[i][j] + penalties[i][j] for j in tokens] for i in tokens]
+    return [softmax(logits[i], mask[i]) for i in tokens]
+
+
+def mix(q, k, v, slope):
+    """Attention of one head; q, k and v are (token, dim) lists of lists."""
+    scale = math.sqrt(len(q[0]))
+    shares = weights([[dot(x, y) / scale for y in k] for x in q], slope)
+    columns = list(zip(*v, strict=True))
+    return [[dot(row, column) for column in columns] for row in shares]
+
+
+def dot(x, y):
+    return math.fsum(a * b for a, b in zip(x, y, strict=True))

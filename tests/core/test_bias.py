@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+
+from alibi_core import alibi_slopes, distance_bias, token_distance
+
+
+def test_worked_examples(figures):
+    """Content logit, slope and distance give the penalty and biased logit that the text states."""
+    for example in figures["worked_examples"] + figures["practice"]:
+        query = example.get("query", example["distance"])
+        key = example.get("key", 0)
+        bias = distance_bias([example["slope"]], query + 1)[0, query, key]
+        assert token_distance(query + 1)[query, key] == example["distance"]
+        assert example["content_logit"] + bias == pytest.approx(example["biased_logit"], rel=1e-12)
+        if "penalty" in example:
+            assert -bias == pytest.approx(example["penalty"], rel=1e-12)
+
+
+def test_long_distances(figures):
+    """The smallest slope subtracts the stated logits at the last token of 1024 and of 2048."""
+    stated = figures["long_distance_bias"]
+    first_column = distance_bias([stated["slope"]], 2048)[0, :, 0]
+    assert first_column[1023] == stated["1023"]
+    assert first_column[2047] == stated["2047"]
+
+
+@pytest.mark.parametrize("num_heads", [1, 4, 6])
+@pytest.mark.parametrize("num_tokens", [1, 2, 7])
+def test_plain_reference(num_heads, num_tokens, reference):
+    """The bias of every head, query and key, future ones too, is -slope * (query - key)."""
+    expected = [reference.bias(slope, num_tokens) for slope in reference.slopes(num_heads)]
+    bias = distance_bias(alibi_slopes(num_heads), num_tokens)
+    assert bias.shape == (num_heads, num_tokens, num_tokens)
+    np.testing.assert_allclose(bias, expected, rtol=1e-12)
+
+
+def test_distance_counts_tokens_back():
+    """The distance is query minus key in whole tokens, negative for future keys."""
+    distance = token_distance(5)
+    assert distance.dtype == np.int64
+    assert distance.tolist() == [[i - j for j in range(5)] for i in range(5)]
+
+
+def test_slopes_keep_their_order():
+    """Each head is penalised by its own slope, in head order."""
+    slopes = [0.5, 0.125, 2.0]
+    assert distance_bias(slopes, 2)[:, 1, 0].tolist() == [-0.5, -0.125, -2.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (np.float16, np.float32),
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.int64, np.float64),
+    ],
+)
+def test_dtypes(given, kept):
+    """float32 and float64 slopes give their own kind of bias; the rest is widened."""
+    bias = distance_bias(np.array([1, 2], dtype=given), 3)
+    assert bias.dtype == kept
+    assert bias[:, 2, 0].tolist() == [-2, -4]
+
+
+@pytest.mark.parametrize(
+    ("slopes", "error", "fix"),
+    [
+        (0.25, ValueError, "for one head pass a list of one slope, such as [0.25]"),
+        ([[0.25]], ValueError, "must have shape (head,), got shape (1, 1)"),
+        ([], ValueError, "must have shape (head,), got shape (0,)"),
+        ([0.25, -0.5], ValueError, "pass the slopes without one"),
+        ([0.0], ValueError, "must be positive and finite, got [0.0]"),
+        ([np.nan], ValueError, "must be positive and finite, got [nan]"),
+        ([np.inf], ValueError, "must be positive and finite, got [inf]"),
+        ([[1.0], [1.0, 2.0]], ValueError, "must be a regular array of numbers"),
+        (["0.25"], TypeError, "convert it with numpy.asarray(slopes, dtype=float)"),
+        ([True], TypeError, "must hold real numbers, got dtype bool"),
+        ([1j], TypeError, "must hold real numbers, got dtype complex128"),
+        (None, TypeError, "must hold real numbers, got dtype object"),
+    ],
+)
+def test_refused_slopes(slopes, error, fix):
+    """Slopes that are not one positive finite number a head are refused with the fix."""
+    with pytest.raises(error) as caught:
+        distance_bias(slopes, 3)
+    assert "slopes must" in str(caught.value)
+    assert fix in str(caught.value)
+
+
+@pytest.mark.parametrize("function", [token_distance, lambda value: distance_bias([0.25], value)])
+@pytest.mark.parametrize(
+    ("value", "error"), [(0, ValueError), (-1, ValueError), (3.0, TypeError), (True, TypeError)]
+)
+def test_refused_numbers_of_tokens(function, value, error):
+    """A number of tokens that is no whole number from 1 is refused, and told what to pass."""
+    with pytest.raises(error, match=r"num_tokens must be .*; pass a whole number from 1"):
+        function(value)
+    assert len(token_distance(np.int64(3))) == 3
