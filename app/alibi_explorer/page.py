@@ -14,6 +14,8 @@ from alibi_explorer.sections import SECTIONS, fill_all, values_of
 from alibi_explorer.state import ExplorerState, nearest_selection, url_choice
 from alibi_explorer.theme import DARK, LIGHT, figure_colours
 
+TITLE = "ALiBi explorer"
+
 
 class ExplorerView(JSComponent):
     """The explorer of one session.
@@ -89,26 +91,19 @@ class ExplorerView(JSComponent):
         )
 
 
-def served_page(arguments: dict[str, str]) -> pn.Template:
-    """The page of one session.
-
-    Parameters
-    ----------
-    arguments : dict
-        The query string of the URL, one value a name; anything is allowed in it.
-    """
-    selection, notice = nearest_selection(arguments)
+def served_page() -> pn.Template:
+    """The page of the running session, at the choice that its URL asks for."""
+    asked = {
+        name: values[-1].decode("utf-8", "replace")
+        for name, values in pn.state.session_args.items()
+    }
+    selection, notice = nearest_selection(asked)
     state = ExplorerState(selection)
-    theme = arguments.get("theme", THEMES[0])
+    theme = asked["theme"] if asked.get("theme") in THEMES else THEMES[0]
     page = pn.Template((assets() / "page.html").read_text("utf-8"))
     page.add_panel("view", ExplorerView(state))
     page.add_variable("css", stylesheet())
-    page.add_variable(
-        "explorer",
-        explorer_html(
-            state.calculation, notice=notice, theme=theme if theme in THEMES else THEMES[0]
-        ),
-    )
+    page.add_variable("explorer", explorer_html(state.calculation, notice=notice, theme=theme))
     return page
 
 

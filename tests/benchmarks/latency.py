@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
-from playwright.sync_api import Browser, Error, Page, Request, sync_playwright
-
 from builds import PYTHON_PEERS, ROOT, Build, all_builds, start
+from playwright.sync_api import Browser, Error, Page, Request, sync_playwright
 
 WATCH = Path(__file__).resolve().parent / "watch.js"
 
