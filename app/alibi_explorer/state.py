@@ -57,10 +57,8 @@ def nearest_selection(
             return current
         chosen = _nearest_whole_number(asked[name], low, high, current)
         if str(asked[name]) != str(chosen):
-            shown = str(asked[name])
-            shown = shown if len(shown) <= 24 else f"{shown[:23]}…"
-            valid = str(low) if low == high else f"{low} to {high}"
-            problems.append(f"{name} “{shown}” is not one of {valid}, so {chosen} is shown")
+            valid = f"{low}, the only choice" if low == high else f"one of {low} to {high}"
+            problems.append(f"{name} “{_shown(asked[name])}” is not {valid}, so {chosen} is shown")
         return chosen
 
     num_heads = nearest("heads", HEAD_COUNTS[0], last["heads"], base.num_heads)
@@ -89,3 +87,9 @@ def _nearest_whole_number(value: object, low: int, high: int, current: int) -> i
     if math.isnan(number):
         return current
     return round(min(max(number, low), high))
+
+
+def _shown(value: object) -> str:
+    """The value as one short printable piece of text."""
+    text = "".join(letter if letter.isprintable() else "�" for letter in str(value)[:25])
+    return text if len(text) <= 24 else f"{text[:23]}…"
