@@ -31,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     serve.add_argument("--show", action="store_true", help="open it in a browser")
     serve.set_defaults(run=_serve)
     options = parser.parse_args(arguments)
-    return options.run(options)
+    code: int = options.run(options)
+    return code
 
 
 def _serve(options: argparse.Namespace) -> int:

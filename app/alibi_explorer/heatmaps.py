@@ -24,7 +24,15 @@ class Heatmap(NamedTuple):
     depends_on: tuple[str, ...]
 
 
-_WEIGHT_ENDS = tuple(f"{text.number(100 * end)} %" for end in theme.WEIGHT_RANGE)
+def _ends(
+    written: Callable[[float], str], scale: tuple[float, float], unit: str = ""
+) -> tuple[str, str]:
+    return f"{written(scale[0])}{unit}", f"{written(scale[1])}{unit}"
+
+
+def _whole_percent(share: float) -> str:
+    return text.number(100 * share)
+
 
 HEATMAPS = {
     "bias": Heatmap(
@@ -33,7 +41,7 @@ HEATMAPS = {
         written=text.number,
         shade=theme.bias_shade,
         scale=theme.BIAS_RANGE,
-        ends=tuple(text.number(end) for end in theme.BIAS_RANGE),
+        ends=_ends(text.number, theme.BIAS_RANGE),
         colours="bias_ramp",
         depends_on=("slope",),
     ),
@@ -43,7 +51,7 @@ HEATMAPS = {
         written=text.percent_digits,
         shade=theme.weight_shade,
         scale=theme.WEIGHT_RANGE,
-        ends=_WEIGHT_ENDS,
+        ends=_ends(_whole_percent, theme.WEIGHT_RANGE, " %"),
         colours="weight_ramp",
         depends_on=("slope",),
     ),
@@ -53,7 +61,7 @@ HEATMAPS = {
         written=text.percent_digits,
         shade=theme.weight_shade,
         scale=theme.WEIGHT_RANGE,
-        ends=_WEIGHT_ENDS,
+        ends=_ends(_whole_percent, theme.WEIGHT_RANGE, " %"),
         colours="weight_ramp",
         depends_on=(),
     ),
@@ -63,7 +71,7 @@ HEATMAPS = {
         written=text.points,
         shade=theme.difference_shade,
         scale=theme.DIFFERENCE_RANGE,
-        ends=tuple(text.points(end) for end in theme.DIFFERENCE_RANGE),
+        ends=_ends(text.points, theme.DIFFERENCE_RANGE),
         colours="difference_ramp",
         depends_on=("slope",),
     ),

@@ -1,5 +1,6 @@
 """The served page: one component that carries choices to the server and fills back."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
@@ -63,7 +64,7 @@ class ExplorerView(JSComponent):
         self._picks = picks if isinstance(picks, int) else self._picks
         self._pick(message)
 
-    def _pick(self, asked: dict[str, Any]) -> None:
+    def _pick(self, asked: Mapping[str, Any]) -> None:
         before = self._state.calculation
         selection, self._notice = nearest_selection(asked, self._state.selection)
         with pn.io.hold():

@@ -244,7 +244,7 @@ def print_ratios(times: dict[str, Times]) -> None:
                 )
             ]
             line = (
-                f"  {measure.replace('_', ' '):14}ours / {other:12}{ratio:6.2f}"
+                f"  {measure.replace('_', ' '):14}ours / {other:12}{ratio:7.3f}"
                 f"   ({min(rounds):.2f} to {max(rounds):.2f})"
             )
             if goal is not None and other == fastest:
@@ -285,7 +285,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = arguments()
-    builds = all_builds(options.python, options.app)
+    builds = all_builds(options.python, options.app.resolve())
     if options.only:
         builds = {name: builds[name] for name in options.only}
     chromium = shutil.which("chromium")
