@@ -44,8 +44,8 @@ export function render({model, el}) {
     root.dataset.theme = theme.value
     const isDark = theme.value === "dark" || (theme.value === "auto" && dark.matches)
     const colours = model.colours[isDark ? "dark" : "light"]
-    for (const figure of model.figures) {
-      for (const part of figure.references()) {
+    for (const frame of model.frames) {
+      for (const part of frame.references()) {
         for (const names of part.tags ?? []) {
           const entries = Object.entries(names).map(([attribute, name]) => [attribute, colours[name]])
           part.setv(Object.fromEntries(entries), {sync: false})
@@ -60,9 +60,19 @@ export function render({model, el}) {
   dark.addEventListener("change", recolour)
   recolour()
 
-  const figures = model.get_child("figures")
+  // Each figure has an empty frame on the page; the server draws a section's figures once they are near.
+  const frames = model.get_child("frames")
+  const near = new IntersectionObserver((entries) => {
+    for (const {isIntersecting, target} of entries) {
+      if (!isIntersecting) continue
+      near.unobserve(target)
+      model.send_msg({figures: target.dataset.figure.split(".")[0]})
+    }
+  }, {rootMargin: "400px"})
   model.figure_names.forEach((name, index) => {
-    root.querySelector(`[data-figure="${name}"]`).append(figures[index])
+    const place = root.querySelector(`[data-figure="${name}"]`)
+    place.append(frames[index])
+    model.frames[index].properties.children.change.connect(recolour)
   })
 
   model.document.on_event("connection_lost", () => {
@@ -87,4 +97,5 @@ export function render({model, el}) {
   } else {
     model.send_msg({all: true}) // a view shown again starts from the choice of today
   }
+  for (const place of root.querySelectorAll("[data-figure]")) near.observe(place)
 }

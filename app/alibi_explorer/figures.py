@@ -2,6 +2,9 @@
 
 A figure is built once a session and then only its data sources change. Every colour is
 named in the model's ``tags``, so that the page can swap light for dark without the server.
+
+A Bokeh model costs about a millisecond of server time a session, so the figures are plain
+`Plot` objects that share what can be shared: `bokeh.plotting.figure` makes twice as many.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -10,14 +13,23 @@ from typing import Any, Protocol
 from bokeh.core.properties import value
 from bokeh.events import Tap
 from bokeh.models import (
+    BasicTickFormatter,
     ColumnDataSource,
     FixedTicker,
+    Grid,
     HoverTool,
+    LinearAxis,
     LinearColorMapper,
+    LinearScale,
+    LogAxis,
+    LogScale,
     Plot,
     Range1d,
+    Rect,
+    Scatter,
+    Segment,
+    Text,
 )
-from bokeh.plotting import figure
 
 from alibi_core import Calculation
 from alibi_explorer import formatting as text
@@ -31,8 +43,13 @@ Pick = Callable[[Mapping[str, int]], None]
 class Figures(Protocol):
     """The figures of one section in one session."""
 
-    models: dict[str, Plot]
-    """Bokeh figures by ``section.figure``."""
+    names: tuple[str, ...]
+    """Names of the figures, ``section.figure``."""
+
+    models: tuple[Plot, ...]
+    """Bokeh figures, in the order of `names`."""
+
+    def __init__(self, calculation: Calculation, pick: Pick) -> None: ...
 
     def update(self, calculation: Calculation, changed: Collection[str]) -> None:
         """Bring the data sources that depend on `changed` up to date."""
@@ -45,14 +62,15 @@ _FONT = "system-ui, sans-serif"
 class HeadFigures:
     """Four heatmaps of one head: bias, weights with and without ALiBi, and their difference."""
 
+    names = tuple(f"head.{name}" for name in HEATMAPS)
+
     def __init__(self, calculation: Calculation, pick: Pick) -> None:
         self._cells = ColumnDataSource(_cells(calculation))
         self._chosen = ColumnDataSource(_chosen_cell(calculation))
-        masked = _masked_cells(calculation)
-        self.models = {
-            f"head.{name}": _heatmap(name, calculation, self._cells, masked, self._chosen, pick)
-            for name in HEATMAPS
-        }
+        shared = _Grid(calculation)
+        self.models = tuple(
+            _heatmap(name, shared, self._cells, self._chosen, pick) for name in HEATMAPS
+        )
 
     def update(self, calculation: Calculation, changed: Collection[str]) -> None:
         if "slope" in changed:
@@ -64,18 +82,16 @@ class HeadFigures:
 class HeadsFigure:
     """The slope of every head on a log scale, in head order."""
 
+    names: tuple[str, ...] = ("heads.slopes",)
+
     def __init__(self, calculation: Calculation, pick: Pick) -> None:
-        self._kept = ColumnDataSource(_slopes(calculation, appended=False))
-        self._appended = ColumnDataSource(_slopes(calculation, appended=True))
+        self._heads = ColumnDataSource(_heads(calculation))
         self._chosen = ColumnDataSource(_chosen_head(calculation))
-        self.models = {
-            "heads.slopes": _slope_figure(self._kept, self._appended, self._chosen, pick)
-        }
+        self.models: tuple[Plot, ...] = (_slope_figure(self._heads, self._chosen, pick),)
 
     def update(self, calculation: Calculation, changed: Collection[str]) -> None:
         if "num_heads" in changed:
-            self._kept.data = _slopes(calculation, appended=False)
-            self._appended.data = _slopes(calculation, appended=True)
+            self._heads.data = _heads(calculation)
         if not {"num_heads", "head"}.isdisjoint(changed):
             self._chosen.data = _chosen_head(calculation)
 
@@ -87,37 +103,54 @@ def _themed(model: Any, **names: str) -> Any:
     return model
 
 
-def _plot(label: str, **options: Any) -> Any:
-    plot = figure(
+def _plot(label: str, **options: Any) -> Plot:
+    plot = Plot(
+        title=None,
         toolbar_location=None,
-        tools="",
         sizing_mode="stretch_width",
         min_border=4,
+        outline_line_color=None,
         html_attributes={"role": "img", "aria-label": label},
         **options,
     )
-    _themed(
-        plot,
-        background_fill_color="surface",
-        border_fill_color="surface",
-        outline_line_color="surface",
+    return _themed(plot, background_fill_color="surface", border_fill_color="surface")
+
+
+def _axis(kind: type[LinearAxis | LogAxis], colour: str, **options: Any) -> Any:
+    axis = kind(
+        axis_line_color=None,
+        major_tick_line_color=None,
+        minor_tick_line_color=None,
+        major_label_text_font=_FONT,
+        major_label_text_font_size="13px",
+        axis_label_text_font=_FONT,
+        axis_label_text_font_size="13px",
+        axis_label_text_font_style="normal",
+        **options,
     )
-    plot.grid.visible = False
-    for axis in plot.axis:
-        _themed(
-            axis,
-            axis_line_color="surface",
-            major_tick_line_color="surface",
-            major_label_text_color="text",
-            axis_label_text_color="text",
-        )
-        axis.minor_tick_line_color = None
-        axis.major_tick_in = 0
-        axis.major_tick_out = 3
-        axis.major_label_text_font = axis.axis_label_text_font = _FONT
-        axis.major_label_text_font_size = axis.axis_label_text_font_size = "13px"
-        axis.axis_label_text_font_style = "normal"
-    return plot
+    return _themed(axis, major_label_text_color=colour, axis_label_text_color=colour)
+
+
+class _Grid:
+    """What the four heatmaps share: positions, labels, and the masked cells."""
+
+    def __init__(self, calculation: Calculation) -> None:
+        size = len(calculation.tokens)
+        self.size = size
+        self.ranges = {
+            "x_range": Range1d(-0.5, size - 0.5),
+            "y_range": Range1d(size - 0.5, -0.5),
+            "x_scale": LinearScale(),
+            "y_scale": LinearScale(),
+        }
+        self.labels = {
+            "ticker": FixedTicker(ticks=list(range(size))),
+            "formatter": BasicTickFormatter(),
+            "major_label_overrides": {
+                position: f"{position} {word}" for position, word in enumerate(calculation.tokens)
+            },
+        }
+        self.masked = ColumnDataSource(_masked_cells(calculation))
 
 
 def _cells(calculation: Calculation) -> dict[str, list[Any]]:
@@ -149,17 +182,27 @@ def _cells(calculation: Calculation) -> dict[str, list[Any]]:
     return columns
 
 
-def _masked_cells(calculation: Calculation) -> ColumnDataSource:
+def _masked_cells(calculation: Calculation) -> dict[str, list[Any]]:
+    """One entry a masked cell; it shows the mask where an allowed cell shows numbers."""
     positions = range(len(calculation.tokens))
-    pairs = [(q, k) for q in positions for k in positions if not calculation.allowed[q, k]]
-    return ColumnDataSource(
-        {
-            "x": [key for _, key in pairs],
-            "y": [query for query, _ in pairs],
-            "key": [text.token(calculation, key) for _, key in pairs],
-            "query": [text.token(calculation, query) for query, _ in pairs],
-        }
-    )
+    pairs = [
+        calculation.pair_at(query, key)
+        for query in positions
+        for key in positions
+        if not calculation.allowed[query, key]
+    ]
+    return {
+        "x": [pair.key for pair in pairs],
+        "y": [pair.query for pair in pairs],
+        "key": [text.token(calculation, pair.key) for pair in pairs],
+        "query": [text.token(calculation, pair.query) for pair in pairs],
+        "distance": [f"{text.tokens_apart(pair.tokens_apart)} ahead" for pair in pairs],
+        "content": [text.number(pair.content_logit) for pair in pairs],
+        "bias_full": ["masked" for _ in pairs],
+        "logit_full": [text.number(pair.biased_logit) for pair in pairs],
+        "alibi_full": [text.percent(pair.alibi_weight) for pair in pairs],
+        "plain_full": [text.percent(pair.plain_weight) for pair in pairs],
+    }
 
 
 def _chosen_cell(calculation: Calculation) -> dict[str, list[int]]:
@@ -168,66 +211,52 @@ def _chosen_cell(calculation: Calculation) -> dict[str, list[int]]:
 
 def _heatmap(
     name: str,
-    calculation: Calculation,
+    grid: _Grid,
     cells: ColumnDataSource,
-    masked: ColumnDataSource,
     chosen: ColumnDataSource,
     pick: Pick,
 ) -> Plot:
     heatmap = HEATMAPS[name]
-    size = len(calculation.tokens)
     plot = _plot(
         f"Heatmap of query by key. {heatmap.caption}. The same numbers stand in a table below.",
         height=300,
-        x_range=Range1d(-0.5, size - 0.5),
-        y_range=Range1d(size - 0.5, -0.5),
-        x_axis_location="above",
-        x_axis_label="key",
-        y_axis_label="query",
+        **grid.ranges,
     )
-    labels = {position: f"{position} {word}" for position, word in enumerate(calculation.tokens)}
-    for axis, colour in ((plot.xaxis[0], "key"), (plot.yaxis[0], "query")):
-        axis.ticker = FixedTicker(ticks=list(labels))
-        axis.major_label_overrides = labels
-        axis.major_tick_line_color = None
-        _themed(
-            axis,
-            axis_line_color="surface",
-            major_label_text_color=colour,
-            axis_label_text_color=colour,
-        )
+    plot.add_layout(_axis(LinearAxis, "key", axis_label="key", **grid.labels), "above")
+    plot.add_layout(_axis(LinearAxis, "query", axis_label="query", **grid.labels), "left")
 
     low, high = heatmap.scale
     mapper = _themed(LinearColorMapper(low=low, high=high), palette=heatmap.colours)
-    shades = plot.rect(
-        "x", "y", 1, 1, source=cells, fill_color={"field": name, "transform": mapper}
+    square = {"x": "x", "y": "y", "width": 1, "height": 1}
+    shades = plot.add_glyph(
+        cells,
+        _themed(Rect(**square, fill_color={"field": name, "transform": mapper}), line_color="line"),
     )
-    _themed(shades.glyph, line_color="line")
-    hatch = plot.rect(
-        "x", "y", 1, 1, source=masked, hatch_pattern="right_diagonal_line", hatch_scale=8
+    hatch = plot.add_glyph(
+        grid.masked,
+        _themed(
+            Rect(**square, hatch_pattern="right_diagonal_line", hatch_scale=8),
+            fill_color="raised",
+            hatch_color="hatch",
+            line_color="line",
+        ),
     )
-    _themed(hatch.glyph, fill_color="raised", hatch_color="hatch", line_color="line")
-    numbers = plot.text(
-        "x",
-        "y",
-        f"{name}_text",
-        source=cells,
+    numbers = Text(
+        x="x",
+        y="y",
+        text=f"{name}_text",
         text_align="center",
         text_baseline="middle",
         text_font=value(_FONT),
         text_font_size="12px",
     )
-    _themed(numbers.glyph, text_color="text")
-    outer = plot.rect("x", "y", 1, 1, source=chosen, fill_color=None, line_width=5)
-    _themed(outer.glyph, line_color="surface")
-    inner = plot.rect("x", "y", 1, 1, source=chosen, fill_color=None, line_width=3)
-    _themed(inner.glyph, line_color="text")
-    for renderer in (shades, hatch, numbers, outer, inner):
-        renderer.nonselection_glyph = renderer.selection_glyph = None
+    plot.add_glyph(cells, _themed(numbers, text_color="text"))
+    outline = _themed(Rect(**square, fill_color=None, line_width=3), line_color="text")
+    plot.add_glyph(chosen, outline)
 
     plot.add_tools(
         HoverTool(
-            renderers=[shades],
+            renderers=[shades, hatch],
             tooltips=[
                 ("query", "@query"),
                 ("key", "@key"),
@@ -238,42 +267,30 @@ def _heatmap(
                 ("with ALiBi", "@alibi_full"),
                 ("without", "@plain_full"),
             ],
-        ),
-        HoverTool(
-            renderers=[hatch],
-            tooltips=[
-                ("query", "@query"),
-                ("key", "@key"),
-                ("causal mask", f"masked: logit {text.MINUS}{text.INFINITY}, weight 0"),
-            ],
-        ),
+        )
     )
 
     def tapped(event: Tap) -> None:
         if event.x is None or event.y is None:
             return
         key, query = round(event.x), round(event.y)
-        if 0 <= key < size and 0 <= query < size:
+        if 0 <= key < grid.size and 0 <= query < grid.size:
             pick({"query": query, "key": key})
 
     plot.on_event(Tap, tapped)
     return plot
 
 
-def _slopes(calculation: Calculation, *, appended: bool) -> dict[str, list[Any]]:
-    heads = [
-        head
-        for head in range(len(calculation.slopes))
-        if (head in calculation.appended_heads) == appended
-    ]
+def _heads(calculation: Calculation) -> dict[str, list[Any]]:
+    """One entry a head; those appended from the longer schedule have a mark of their own."""
+    heads = range(len(calculation.slopes))
     return {
-        "x": heads,
-        "y": [calculation.slopes[head].item() for head in heads],
-        "slope": [text.slope(calculation.slopes[head].item()) for head in heads],
-        "place": [text.place(calculation.slope_sources[head]) for head in heads],
-        "rank": [
-            f"{calculation.slope_ranks[head].item()} of {len(calculation.slopes)}" for head in heads
-        ],
+        "x": list(heads),
+        "y": calculation.slopes.tolist(),
+        "marker": ["diamond" if head in calculation.appended_heads else "circle" for head in heads],
+        "slope": [text.slope(slope) for slope in calculation.slopes.tolist()],
+        "place": [text.place(source) for source in calculation.slope_sources],
+        "rank": [f"{rank} of {len(heads)}" for rank in calculation.slope_ranks.tolist()],
     }
 
 
@@ -281,42 +298,44 @@ def _chosen_head(calculation: Calculation) -> dict[str, list[Any]]:
     return {"x": [calculation.selection.head], "y": [calculation.slope]}
 
 
-def _slope_figure(
-    kept: ColumnDataSource, appended: ColumnDataSource, chosen: ColumnDataSource, pick: Pick
-) -> Plot:
+def _slope_figure(heads: ColumnDataSource, chosen: ColumnDataSource, pick: Pick) -> Plot:
+    floor = 2**-8.6
     plot = _plot(
         "Slope of every head on a log scale. The same numbers stand in a table below.",
         height=280,
-        y_axis_type="log",
         x_range=Range1d(-0.6, 15.6),
-        y_range=Range1d(2**-8.6, 1.2),
-        x_axis_label="head",
-        y_axis_label="slope, logits per token",
+        y_range=Range1d(floor, 1.2),
+        x_scale=LinearScale(),
+        y_scale=LogScale(),
     )
-    plot.xaxis[0].ticker = FixedTicker(ticks=list(range(16)))
     exponents = range(-8, 1)
-    plot.yaxis[0].ticker = FixedTicker(ticks=[2.0**exponent for exponent in exponents])
-    plot.yaxis[0].major_label_overrides = {
+    ticks = FixedTicker(ticks=[2.0**exponent for exponent in exponents])
+    labels = {
         2.0**exponent: "1" if exponent == 0 else f"1/{2**-exponent}" for exponent in exponents
     }
-    plot.ygrid.visible = True
-    _themed(plot.ygrid[0], grid_line_color="line")
-    renderers = []
-    for source, marker, colour in ((kept, "circle", "control"), (appended, "diamond", "text")):
-        stems = plot.segment("x", 2**-8.6, "x", "y", source=source, line_width=2)
-        _themed(stems.glyph, line_color="line")
-        dots = plot.scatter(
-            "x", "y", source=source, marker=marker, size=13 if marker == "diamond" else 10
-        )
-        _themed(dots.glyph, fill_color=colour, line_color="surface")
-        renderers.append(dots)
-    ring = plot.scatter(
-        "x", "y", source=chosen, marker="circle", size=22, fill_color=None, line_width=3
+    slopes = _axis(
+        LogAxis,
+        "text",
+        axis_label="slope, logits per token",
+        ticker=ticks,
+        major_label_overrides=labels,
     )
-    _themed(ring.glyph, line_color="text")
+    plot.add_layout(slopes, "left")
+    positions = FixedTicker(ticks=list(range(16)))
+    plot.add_layout(_axis(LinearAxis, "text", axis_label="head", ticker=positions), "below")
+    plot.add_layout(_themed(Grid(dimension=1, axis=slopes), grid_line_color="line"))
+
+    stems = _themed(Segment(x0="x", y0=floor, x1="x", y1="y", line_width=2), line_color="line")
+    plot.add_glyph(heads, stems)
+    dots = _themed(
+        Scatter(x="x", y="y", marker="marker", size=12), fill_color="control", line_color="surface"
+    )
+    shown = plot.add_glyph(heads, dots)
+    ring = Scatter(x="x", y="y", marker="circle", size=22, fill_color=None, line_width=3)
+    plot.add_glyph(chosen, _themed(ring, line_color="text"))
     plot.add_tools(
         HoverTool(
-            renderers=renderers,
+            renderers=[shown],
             tooltips=[
                 ("head", "@x"),
                 ("slope", "@slope logits per token"),
@@ -327,8 +346,7 @@ def _slope_figure(
     )
 
     def tapped(event: Tap) -> None:
-        heads = [*kept.data["x"], *appended.data["x"]]
-        if event.x is not None and round(event.x) in heads:
+        if event.x is not None and round(event.x) in heads.data["x"]:
             pick({"head": round(event.x)})
 
     plot.on_event(Tap, tapped)

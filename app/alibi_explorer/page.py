@@ -5,7 +5,6 @@ from typing import Any
 
 import panel as pn
 import param
-from bokeh.model import Model
 from panel.custom import Children, JSComponent
 
 from alibi_core import Selection
@@ -27,7 +26,7 @@ class ExplorerView(JSComponent):
     """
 
     html = param.String(doc="The explorer as HTML, where no template has put it on the page.")
-    figures = Children(doc="Bokeh figures, in the order of `figure_names`.")
+    frames = Children(doc="An empty frame for each figure, in the order of `figure_names`.")
     figure_names = param.List(item_type=str, doc="The place of each figure on the page.")
     colours = param.Dict(doc="The colours that figures name, for light and dark.")
 
@@ -38,17 +37,12 @@ class ExplorerView(JSComponent):
         self._values = values_of(state.calculation)
         self._notice = ""
         self._picks = 0
-        self._figure_sets: list[Figures] = [
-            section.figures(state.calculation, self._pick)
-            for section in SECTIONS
-            if section.figures
-        ]
-        models: dict[str, Model] = {}
-        for figures in self._figure_sets:
-            models |= figures.models
+        self._figures: dict[str, Figures] = {}
+        names = [name for section in SECTIONS if section.figures for name in section.figures.names]
+        self._frames = {name: pn.Column(sizing_mode="stretch_width", margin=0) for name in names}
         super().__init__(
-            figures=list(models.values()),
-            figure_names=list(models),
+            frames=list(self._frames.values()),
+            figure_names=names,
             colours={"light": figure_colours(LIGHT), "dark": figure_colours(DARK)},
             **params,
         )
@@ -59,6 +53,9 @@ class ExplorerView(JSComponent):
             return
         if message.get("all"):
             self._send(fill_all(self._state.calculation))
+            return
+        if "figures" in message:
+            self._draw(str(message["figures"]))
             return
         picks = message.get("picks")
         self._picks = picks if isinstance(picks, int) else self._picks
@@ -78,8 +75,17 @@ class ExplorerView(JSComponent):
         changed = {name for name, value in values.items() if value != self._values[name]}
         self._values = values
         self._send(fill_all(calculation, changed))
-        for figures in self._figure_sets:
+        for figures in self._figures.values():
             figures.update(calculation, changed)
+
+    def _draw(self, name: str) -> None:
+        """Put the figures of the section `name` into their frames, once they come near."""
+        for section in SECTIONS:
+            if section.name == name and section.figures and name not in self._figures:
+                figures = section.figures(self._state.calculation, self._pick)
+                self._figures[name] = figures
+                for place, model in zip(figures.names, figures.models, strict=True):
+                    self._frames[place].append(pn.pane.Bokeh(model, margin=0))
 
     def _send(self, fills: dict[str, str]) -> None:
         self._send_msg(

@@ -13,10 +13,8 @@ def nowhere(part):
     raise AssertionError(f"nothing was to be picked, got {part}")
 
 
-def sources(figures):
-    return {
-        renderer.data_source for figure in figures.models.values() for renderer in figure.renderers
-    }
+def named(figures):
+    return dict(zip(figures.names, figures.models, strict=True))
 
 
 @pytest.mark.parametrize("selection", [Selection(), Selection(6, 4, 3, 1), Selection(16, 0, 2, 5)])
@@ -37,7 +35,7 @@ def test_an_update_equals_a_new_figure():
     for build in (HeadFigures, HeadsFigure):
         updated, fresh = build(before, nowhere), build(after, nowhere)
         updated.update(after, {"num_heads", "head", "slope", "query", "key"})
-        for attribute in ("_cells", "_chosen", "_kept", "_appended"):
+        for attribute in ("_cells", "_chosen", "_heads"):
             if hasattr(fresh, attribute):
                 assert getattr(updated, attribute).data == getattr(fresh, attribute).data
 
@@ -64,7 +62,7 @@ def test_colour_ranges_are_fixed():
                 for renderer in model.renderers
                 if hasattr(getattr(renderer.glyph, "fill_color", None), "transform")
             ]
-            for name, model in figures.models.items()
+            for name, model in named(figures).items()
         }
 
     assert (
@@ -86,7 +84,7 @@ def tap(figure, x, y):
 def test_a_tap_on_a_cell_selects_its_pair():
     """The cell under the tap is chosen, masked or not; outside the grid nothing happens."""
     picked = []
-    figure = HeadFigures(calculate(Selection()), picked.append).models["head.alibi"]
+    figure = named(HeadFigures(calculate(Selection()), picked.append))["head.alibi"]
     for x, y in ((1.3, 3.8), (5.49, 0.2), (5.6, 1), (1, -0.6), (None, None)):
         tap(figure, x, y)
     assert picked == [{"query": 4, "key": 1}, {"query": 0, "key": 5}]
@@ -95,7 +93,7 @@ def test_a_tap_on_a_cell_selects_its_pair():
 def test_a_tap_in_the_slope_chart_selects_the_head():
     """The head nearest to the tap is chosen; where no head stands nothing happens."""
     picked = []
-    figure = HeadsFigure(calculate(Selection(6)), picked.append).models["heads.slopes"]
+    figure = HeadsFigure(calculate(Selection(6)), picked.append).models[0]
     for x in (4.2, 0.4, 6.0, -0.6):
         tap(figure, x, 0.1)
     assert picked == [{"head": 4}, {"head": 0}]
@@ -106,5 +104,5 @@ def test_two_sessions_share_no_model():
     calculation = calculate(Selection())
     for build in (HeadFigures, HeadsFigure):
         one, other = build(calculation, nowhere), build(calculation, nowhere)
-        for a, b in zip(one.models.values(), other.models.values(), strict=True):
+        for a, b in zip(one.models, other.models, strict=True):
             assert not set(a.references()) & set(b.references())

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from alibi_core import Calculation
-from alibi_explorer.figures import Figures, Pick
+from alibi_explorer.figures import Figures
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Section:
         function of. The page sends a slot only when one of them changed.
     fill : callable
         Calculation to ``{slot: HTML}``, pure: it lays out and formats, and never computes.
-    figures : callable, optional
+    figures : class, optional
         Builds the Bokeh figures of the section for one session.
     """
 
@@ -29,7 +29,7 @@ class Section:
     title: str
     depends_on: Mapping[str, tuple[str, ...]]
     fill: Callable[[Calculation], dict[str, str]]
-    figures: Callable[[Calculation, Pick], Figures] | None = None
+    figures: type[Figures] | None = None
 
 
 def values_of(calculation: Calculation) -> dict[str, float]:
