@@ -7,19 +7,33 @@ import numpy as np
 import numpy.typing as npt
 
 
-def whole_number(name: str, value: object, *, minimum: int) -> int:
-    """`value` as an int of at least `minimum`; ``True``, ``2.5`` and ``"6"`` are refused."""
-    fix = f"pass a whole number from {minimum}, such as {name}={max(minimum, 4)}"
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be an integer, got the boolean {value}; {fix}")
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]  # the refusal is the point
-    except TypeError:
-        raise TypeError(
-            f"{name} must be an integer, got {value!r} of type {type(value).__name__}; {fix}"
-        ) from None
-    if number < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {number}; {fix}")
+def whole_number(name: str, value: object, fix: str) -> int:
+    """`value` as an int; ``True``, ``2.5`` and ``"6"`` are refused, with `fix` as the advice."""
+    if not isinstance(value, (bool, np.bool_)):
+        try:
+            return operator.index(value)  # type: ignore[arg-type]  # the refusal is the point
+        except TypeError:
+            pass
+    raise TypeError(
+        f"{name} must be an integer, got {value!r} of type {type(value).__name__}; {fix}"
+    )
+
+
+def count(name: str, value: object) -> int:
+    """`value` as an int of at least 1."""
+    fix = f"pass a whole number from 1, such as {name}=4"
+    number = whole_number(name, value, fix)
+    if number < 1:
+        raise ValueError(f"{name} must be at least 1, got {number}; {fix}")
+    return number
+
+
+def one_of(name: str, value: object, choices: range, absent: str) -> int:
+    """`value` as an int of `choices`; `absent` says with ``{}`` what a wrong one is not."""
+    fix = f"choose {choices[0]}" if len(choices) == 1 else f"choose {choices[0]} to {choices[-1]}"
+    number = whole_number(name, value, fix)
+    if number not in choices:
+        raise ValueError(f"{absent.format(number)}; {fix}")
     return number
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from alibi_core._checks import slope_array, whole_number
+from alibi_core._checks import count, slope_array
 
 
 def token_distance(num_tokens: int) -> npt.NDArray[np.int64]:
@@ -43,7 +43,7 @@ def token_distance(num_tokens: int) -> npt.NDArray[np.int64]:
     >>> token_distance(3).tolist()
     [[0, -1, -2], [1, 0, -1], [2, 1, 0]]
     """
-    positions = np.arange(whole_number("num_tokens", num_tokens, minimum=1), dtype=np.int64)
+    positions = np.arange(count("num_tokens", num_tokens), dtype=np.int64)
     return positions[:, None] - positions[None, :]
 
 
@@ -76,5 +76,6 @@ def distance_bias(slopes: npt.ArrayLike, num_tokens: int) -> npt.NDArray[Any]:
     """
     checked = slope_array(slopes)
     distance = token_distance(num_tokens).astype(checked.dtype)
-    bias: npt.NDArray[Any] = -checked[:, None, None] * distance[None, :, :]
+    with np.errstate(over="ignore"):  # a bias beyond the largest float is -inf, which is right
+        bias: npt.NDArray[Any] = -checked[:, None, None] * distance[None, :, :]
     return bias

@@ -15,7 +15,7 @@ from alibi_core.attention import causal_alibi_weights, causal_weights
 from alibi_core.bias import distance_bias, token_distance
 from alibi_core.lesson import CONTENT_LOGITS, TOKENS
 from alibi_core.mask import causal_mask
-from alibi_core.selection import Selection
+from alibi_core.selection import Selection, position
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
 
 FloatArray = npt.NDArray[np.float64]
@@ -149,6 +149,10 @@ class Calculation:
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are worked out anew, so their arrays are read-only too."""
+        return calculate, (self.selection,)
+
     @property
     def appended_heads(self) -> tuple[int, ...]:
         """Heads whose slope comes from the schedule with twice as many heads, in head order."""
@@ -161,7 +165,7 @@ class Calculation:
 
     def pair_at(self, query: int, key: int) -> Pair:
         """The pair of any query and key of the selected head, as plain numbers."""
-        at = (query, key)
+        query, key = at = position("query", query), position("key", key)
         return Pair(
             query=query,
             key=key,

@@ -6,7 +6,7 @@ query's future is a valid choice: seeing it masked is part of the lesson.
 
 from dataclasses import dataclass
 
-from alibi_core._checks import whole_number
+from alibi_core._checks import one_of
 from alibi_core.lesson import HEAD_COUNTS, OPENING, TOKENS
 
 
@@ -37,22 +37,20 @@ class Selection:
     key: int = OPENING["key"]
 
     def __post_init__(self) -> None:
-        for name in ("num_heads", "head", "query", "key"):
-            minimum = HEAD_COUNTS[0] if name == "num_heads" else 0
-            object.__setattr__(self, name, whole_number(name, getattr(self, name), minimum=minimum))
-        if self.num_heads > HEAD_COUNTS[-1]:
-            raise ValueError(
-                f"the lesson has no {self.num_heads} heads; "
-                f"choose {HEAD_COUNTS[0]} to {HEAD_COUNTS[-1]}"
-            )
-        if self.head >= self.num_heads:
-            heads = "1 head" if self.num_heads == 1 else f"{self.num_heads} heads"
-            choice = "0" if self.num_heads == 1 else f"0 to {self.num_heads - 1}"
-            raise ValueError(f"head {self.head} does not exist with {heads}; choose {choice}")
-        for name in ("query", "key"):
-            position = getattr(self, name)
-            if position >= len(TOKENS):
-                raise ValueError(
-                    f"{name} {position} is not a position of the {len(TOKENS)} tokens; "
-                    f"choose 0 to {len(TOKENS) - 1}"
-                )
+        num_heads = one_of("num_heads", self.num_heads, HEAD_COUNTS, "the lesson has no {} heads")
+        heads = "1 head" if num_heads == 1 else f"{num_heads} heads"
+        absent = f"head {{}} does not exist with {heads}"
+        checked = {
+            "num_heads": num_heads,
+            "head": one_of("head", self.head, range(num_heads), absent),
+            "query": position("query", self.query),
+            "key": position("key", self.key),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)  # a NumPy integer becomes an int
+
+
+def position(name: str, value: object) -> int:
+    """`value` as a position of the lesson's tokens; `name` is ``query`` or ``key``."""
+    absent = f"{name} {{}} is not a position of the {len(TOKENS)} tokens"
+    return one_of(name, value, range(len(TOKENS)), absent)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from alibi_core._checks import whole_number
+from alibi_core._checks import count
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def slope_sources(num_heads: int) -> tuple[SlopeSource, ...]:
     >>> slope_sources(6)[4]
     SlopeSource(schedule_heads=8, entry=0)
     """
-    num_heads = whole_number("num_heads", num_heads, minimum=1)
+    num_heads = count("num_heads", num_heads)
     largest_power = 1 << (num_heads.bit_length() - 1)
     kept = [SlopeSource(largest_power, entry) for entry in range(largest_power)]
     appended = [

@@ -66,7 +66,7 @@ HEATMAPS = {
         depends_on=(),
     ),
     "difference": Heatmap(
-        caption="Difference, with minus without, percentage points",
+        caption="With minus without, percentage points",
         values="weight_difference",
         written=text.points,
         shade=theme.difference_shade,

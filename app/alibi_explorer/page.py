@@ -137,7 +137,7 @@ def explorer(query: int = 5, key: int = 0, num_heads: int = 4, head: int = 0) ->
         If a value is not an integer or out of range; the message names the range.
     """
     state = ExplorerState(Selection(num_heads=num_heads, head=head, query=query, key=key))
-    pn.extension()
+    pn.extension(inline=True)  # a notebook may have no network
     return ExplorerView(
         state,
         html=f"<style>{stylesheet()}</style>{explorer_html(state.calculation)}",

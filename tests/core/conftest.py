@@ -6,10 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import settings
-
-settings.register_profile("core", parent=settings(), deadline=None)  # no test is about time
-settings.load_profile("core")
 
 
 @pytest.fixture(scope="session")

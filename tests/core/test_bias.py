@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -97,3 +99,9 @@ def test_refused_numbers_of_tokens(function, value, error):
     with pytest.raises(error, match=r"num_tokens must be .*; pass a whole number from 1"):
         function(value)
     assert len(token_distance(np.int64(3))) == 3
+
+
+def test_a_huge_slope_overflows_quietly():
+    """A bias beyond the largest float is minus infinity, without a NumPy warning."""
+    with np.errstate(all="raise"):
+        assert distance_bias([1e308], 3)[0, 2].tolist() == [-math.inf, -1e308, 0.0]

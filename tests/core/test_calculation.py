@@ -1,5 +1,7 @@
+import copy
 import dataclasses
 import math
+import pickle
 from decimal import Decimal
 
 import numpy as np
@@ -51,6 +53,7 @@ def test_farthest_key_beats_all_but_the_own(opening):
     weights = opening.alibi_weights[5]
     assert (weights[0] > weights[1:5]).all()
     assert weights[0] < weights[5]
+    assert opening.pair.nearer_outweighed == (1, 2, 3, 4)
     assert opening.pair.alibi_rank == 2
     assert opening.pair.plain_rank == 1
 
@@ -266,3 +269,20 @@ def test_refused_choices(choice):
     """Anything but a Selection is refused with an example of one."""
     with pytest.raises(TypeError, match=r"needs a Selection, got \w+; pass Selection\("):
         calculate(choice)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies_are_read_only_too(copied):
+    """A copy of a calculation is worked out anew: the same numbers, as immutable."""
+    original = calculate(Selection(6, 4))
+    again = copied(original)
+    assert again.selection == original.selection
+    np.testing.assert_array_equal(again.alibi_weights, original.alibi_weights)
+    assert not again.alibi_weights.flags.writeable
+
+
+@pytest.mark.parametrize(("query", "key"), [(-1, 0), (0, 6), (1.5, 0), (True, 0)])
+def test_a_pair_off_the_sentence_is_refused(query, key):
+    """`pair_at` takes positions of the sentence only; -1 is not the last one."""
+    with pytest.raises((TypeError, ValueError), match=r"choose 0 to 5$"):
+        calculate(Selection()).pair_at(query, key)

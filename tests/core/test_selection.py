@@ -45,20 +45,20 @@ def test_numpy_integers_become_ints():
     ("choice", "message"),
     [
         ({"num_heads": 17}, "the lesson has no 17 heads; choose 1 to 16"),
-        ({"num_heads": 0}, "num_heads must be at least 1, got 0; pass a whole number from 1"),
+        ({"num_heads": 0}, "the lesson has no 0 heads; choose 1 to 16"),
         ({"head": 5}, "head 5 does not exist with 4 heads; choose 0 to 3"),
         ({"head": 4}, "head 4 does not exist with 4 heads; choose 0 to 3"),
         ({"num_heads": 1, "head": 1}, "head 1 does not exist with 1 head; choose 0"),
-        ({"head": -1}, "head must be at least 0, got -1; pass a whole number from 0"),
+        ({"head": -1}, "head -1 does not exist with 4 heads; choose 0 to 3"),
         ({"query": 6}, "query 6 is not a position of the 6 tokens; choose 0 to 5"),
-        ({"query": -1}, "query must be at least 0, got -1; pass a whole number from 0"),
+        ({"query": -1}, "query -1 is not a position of the 6 tokens; choose 0 to 5"),
         ({"key": 6}, "key 6 is not a position of the 6 tokens; choose 0 to 5"),
-        ({"key": -2}, "key must be at least 0, got -2; pass a whole number from 0"),
+        ({"key": -2}, "key -2 is not a position of the 6 tokens; choose 0 to 5"),
     ],
 )
 def test_refused_values(choice, message):
     """A value out of range is refused, and the message tells the range."""
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Selection(**choice)
 
 
@@ -66,22 +66,7 @@ def test_refused_values(choice, message):
 @pytest.mark.parametrize("value", [True, np.True_, 2.0, "2", None])
 def test_refused_kinds(name, value):
     """A value that is no integer is refused by its name."""
-    with pytest.raises(TypeError, match=f"^{name} must be an integer, got .*whole number from"):
+    with pytest.raises(
+        TypeError, match=f"^{name} must be an integer, got .*; choose"
+    ):
         Selection(**{name: value})
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "num_heads",
-        pytest.param("head", marks=pytest.mark.xfail(strict=True, reason="suggests head=4 of 4")),
-        "query",
-        "key",
-    ],
-)
-def test_suggested_value_is_accepted(name):
-    """The value that a refusal suggests is one that the same choice can take."""
-    with pytest.raises(ValueError, match="such as") as caught:
-        Selection(**{name: -1})
-    suggested = re.search(rf"such as {name}=(\d+)", str(caught.value))
-    assert getattr(Selection(**{name: int(suggested[1])}), name) == int(suggested[1])

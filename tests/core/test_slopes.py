@@ -117,8 +117,8 @@ def test_numpy_integers(kind):
         (4.0, TypeError, "an integer, got 4.0 of type float"),
         ("6", TypeError, "an integer, got '6' of type str"),
         (None, TypeError, "an integer, got None of type NoneType"),
-        (True, TypeError, "an integer, got the boolean True"),
-        (np.True_, TypeError, "an integer, got the boolean True"),
+        (True, TypeError, "an integer, got True of type bool"),
+        (np.True_, TypeError, "an integer, got np.True_ of type bool"),
     ],
 )
 def test_refused_numbers_of_heads(function, value, error, problem):
