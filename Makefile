@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: serve test lint bench
+.PHONY: serve test lint bench picture
 
 serve: $(VENV)/serve.ready
 	$(VENV)/bin/python -m panel serve app --port $(PORT)
@@ -23,7 +23,11 @@ lint: $(VENV)/test.ready
 bench: $(VENV)/test.ready $(VENV)-bench/ready
 	CHROMIUM="$$(tests/browser/chromium $(VENV)/bin/python)" && export CHROMIUM && \
 		$(VENV)/bin/python tests/benchmarks/core_speed.py && \
-		$(VENV)-bench/bin/python tests/benchmarks/latency.py --python $(VENV)/bin/python
+		$(VENV)-bench/bin/python tests/benchmarks/latency.py --python $(VENV)/bin/python $(BENCH)
+
+picture: $(VENV)/test.ready
+	CHROMIUM="$$(tests/browser/chromium $(VENV)/bin/python)" && export CHROMIUM && \
+		$(VENV)/bin/python tests/browser/picture.py
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "No Python 3.11, 3.12 or 3.13 found; install one, or name it: make PYTHON=/path/to/python" >&2; exit 1; }

@@ -19,7 +19,11 @@ NAMES = ("heads", "head", "query", "key")
         ({"key": "-3"}, (4, 0, 5, 0), "Key “-3” is not one of 0 to 5, so 0 is shown."),
         ({"heads": "99"}, (16, 0, 5, 0), "Heads “99” is not one of 1 to 16, so 16 is shown."),
         ({"head": "7"}, (4, 3, 5, 0), "Head “7” is not one of 0 to 3, so 3 is shown."),
-        ({"heads": "1", "head": "1"}, (1, 0, 5, 0), "Head “1” is not 0, the only choice, so 0 is shown."),
+        (
+            {"heads": "1", "head": "1"},
+            (1, 0, 5, 0),
+            "Head “1” is not 0, the only choice, so 0 is shown.",
+        ),
         ({"query": "mat"}, (4, 0, 5, 0), "Query “mat” is not one of 0 to 5, so 5 is shown."),
         ({"query": "2.6"}, (4, 0, 3, 0), "Query “2.6” is not one of 0 to 5, so 3 is shown."),
         ({"query": "nan"}, (4, 0, 5, 0), "Query “nan” is not one of 0 to 5, so 5 is shown."),
