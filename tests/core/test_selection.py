@@ -66,7 +66,5 @@ def test_refused_values(choice, message):
 @pytest.mark.parametrize("value", [True, np.True_, 2.0, "2", None])
 def test_refused_kinds(name, value):
     """A value that is no integer is refused by its name."""
-    with pytest.raises(
-        TypeError, match=f"^{name} must be an integer, got .*; choose"
-    ):
+    with pytest.raises(TypeError, match=f"^{name} must be an integer, got .*; choose"):
         Selection(**{name: value})
