@@ -110,6 +110,7 @@ def served_page() -> pn.Template:
     page = pn.Template((assets() / "page.html").read_text("utf-8"))
     page.add_panel("view", ExplorerView(state))
     page.add_variable("css", stylesheet())
+    page.add_variable("start", (assets() / "start.js").read_text("utf-8"))
     page.add_variable("explorer", explorer_html(state.calculation, notice=notice, theme=theme))
     return page
 
