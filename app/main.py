@@ -2,7 +2,8 @@
 
 import panel as pn
 
-from alibi_explorer.page import TITLE, served_page
+from alibi_explorer.layout import TITLE
+from alibi_explorer.page import served_page
 
 pn.extension()
 served_page().servable(title=TITLE)

@@ -42,6 +42,33 @@ function createExplorer(root, pick) {
     if (line.textContent !== notice) line.textContent = notice
   }
 
+  // A link to what is chosen and the code that embeds it; where the clipboard is refused, as text to copy.
+  const share = root.querySelector(".share")
+  const link = () => {
+    const url = new URL(location.href)
+    for (const [name, value] of Object.entries(controls())) url.searchParams.set(name, value)
+    return url.href
+  }
+  const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
+  share.hidden = !["http:", "https:", "file:"].includes(location.protocol)
+  share.addEventListener("click", async (event) => {
+    const wanted = event.target.closest("[data-copy]")?.dataset.copy
+    if (!wanted) return
+    const text = wanted === "link" ? link() : share.dataset.frame.replace("{src}", () => escaped(link()))
+    const byHand = share.querySelector(".by-hand")
+    const said = share.querySelector("[role=status]")
+    try {
+      await navigator.clipboard.writeText(text)
+      byHand.hidden = true
+      said.textContent = "Copied."
+    } catch {
+      said.textContent = ""
+      byHand.hidden = false
+      byHand.querySelector("textarea").value = text
+      byHand.querySelector("textarea").select()
+    }
+  })
+
   form.addEventListener("submit", (event) => event.preventDefault())
   form.addEventListener("change", (event) => {
     const {name, value} = event.target

@@ -33,7 +33,7 @@ export function render({model, el}) {
     page.put(message.fills)
     if (message.picks === picks) page.setControls(message.choice)
     page.mark(message.choice)
-    page.notify(message.notice)
+    if (message.notice !== undefined) page.notify(message.notice)
     writeUrl(message.choice)
   })
 

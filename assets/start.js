@@ -1,3 +1,9 @@
+{
+  const root = document.querySelector(".alibi")
+  const line = root.querySelector(".notice")
+  line.textContent = [line.textContent, arrangeExplorer(root, location.search)].filter(Boolean).join(" ")
+}
+
 // Runs the scripts of the template "live" in their order, once the text of the page has been painted.
 
 requestAnimationFrame(() => setTimeout(async () => {

@@ -14,15 +14,18 @@ EXPLORER = ROOT / "app" / "alibi_explorer"
 ARROWS = {
     "theme": set(),
     "formatting": set(),
+    "snippet": set(),
+    "state": set(),
     "heatmaps": {"formatting", "theme"},
     "tables": {"formatting", "heatmaps", "theme"},
     "figures": {"formatting", "heatmaps", "theme"},
     "sections": {"figures", "formatting", "heatmaps", "tables", "theme"},
-    "state": set(),
-    "layout": {"heatmaps", "sections", "state", "theme"},
+    "picture": {"formatting", "sections", "theme"},
+    "layout": {"heatmaps", "sections", "snippet", "state", "theme"},
     "page": {"figures", "layout", "sections", "state", "theme"},
-    "cli": {"page"},
-    "__init__": {"page"},
+    "embed": {"layout", "sections", "snippet", "state"},
+    "cli": {"embed", "layout", "page", "picture", "snippet", "state"},
+    "__init__": {"embed", "page"},
     "__main__": {"cli"},
 }
 

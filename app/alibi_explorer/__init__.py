@@ -1,5 +1,6 @@
-"""The ALiBi explorer: a served page and a notebook view over `alibi_core`."""
+"""The ALiBi explorer: a served page, one file without a server, and notebook views."""
 
+from alibi_explorer.embed import embed
 from alibi_explorer.page import explorer
 
-__all__ = ["explorer"]
+__all__ = ["embed", "explorer"]

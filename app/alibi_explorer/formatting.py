@@ -108,6 +108,11 @@ def place(source: SlopeSource) -> str:
     return f"entry {source.number} of the {source.schedule_heads}-head schedule"
 
 
+def short_place(source: SlopeSource) -> str:
+    """The same for a narrow column: 8-head, entry 1."""
+    return f"{source.schedule_heads}-head, entry {source.number}"
+
+
 def _true_minus(text: str) -> str:
     if text.startswith("-"):
         return text[1:] if not text.strip("-0.") else MINUS + text[1:]

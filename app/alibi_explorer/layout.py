@@ -1,5 +1,6 @@
-"""The markup that the served page, the notebook and any other host share."""
+"""The markup that the served page, the notebook and the embedded page share."""
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -10,10 +11,56 @@ from alibi_core import Calculation
 from alibi_core.lesson import HEAD_COUNTS
 from alibi_explorer.heatmaps import HEATMAPS
 from alibi_explorer.sections import SECTIONS, fill_all
-from alibi_explorer.state import url_choice
+from alibi_explorer.snippet import frame
+from alibi_explorer.state import URL_NAMES, url_choice
 from alibi_explorer.theme import css_variables
 
+TITLE = "ALiBi explorer"
 THEMES = ("auto", "light", "dark")
+SECTION_NAMES = tuple(section.name for section in SECTIONS)
+CONTROL_NAMES = (*URL_NAMES, "theme")
+
+
+@dataclass(frozen=True)
+class View:
+    """What of the explorer a page shows, as in its URL.
+
+    Attributes
+    ----------
+    sections : tuple of str
+        Names of the sections, in the order wanted; at least one.
+    controls : tuple of str
+        Names of the controls; none of them is a choice too.
+    theme : str
+        ``auto`` follows the system; ``light`` or ``dark``.
+    title : bool
+        Whether the page carries its title.
+
+    Raises
+    ------
+    ValueError
+        If a name does not exist or stands twice; the message lists the names.
+    """
+
+    sections: tuple[str, ...] = SECTION_NAMES
+    controls: tuple[str, ...] = CONTROL_NAMES
+    theme: str = THEMES[0]
+    title: bool = True
+
+    def __post_init__(self) -> None:
+        _check_names("section", self.sections, SECTION_NAMES)
+        _check_names("control", self.controls, CONTROL_NAMES)
+        _check_names("theme", (self.theme,), THEMES)
+        if not self.sections:
+            raise ValueError(f"a page needs a section; choose from {', '.join(SECTION_NAMES)}")
+
+
+def _check_names(kind: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no {kind} {name!r}; choose from {', '.join(known)}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"a {kind} is named twice in {', '.join(names)}; name each once")
 
 
 def assets() -> Path:
@@ -27,8 +74,14 @@ def stylesheet() -> str:
     return css_variables() + (assets() / "style.css").read_text("utf-8")
 
 
+@cache
+def script(*names: str) -> str:
+    """The named scripts of the assets, one after the other."""
+    return "\n".join((assets() / name).read_text("utf-8") for name in names)
+
+
 def explorer_html(
-    calculation: Calculation, *, notice: str = "", theme: str = "auto", figures: bool = True
+    calculation: Calculation, *, notice: str = "", view: View | None = None, figures: bool = True
 ) -> str:
     """The whole explorer as HTML, every slot filled.
 
@@ -37,27 +90,29 @@ def explorer_html(
     calculation : Calculation
     notice : str
         Plain text for the line below the controls; escaped here.
-    theme : str
-        One of `THEMES`.
+    view : View, optional
+        What is shown; everything by default. The rest is there, but hidden.
     figures : bool
         Whether the host draws Bokeh figures; without them the tables take their place.
     """
+    view = view or View()
     fills = {slot: Markup(html) for slot, html in fill_all(calculation).items()}
-    return (
-        _environment()
-        .get_template("explorer.html")
-        .render(
-            fills=fills,
-            choice=url_choice(calculation.selection),
-            tokens=calculation.tokens,
-            head_counts=HEAD_COUNTS,
-            sections=SECTIONS,
-            heatmaps=HEATMAPS,
-            notice=notice,
-            theme=theme,
-            themes=THEMES,
-            figures=figures,
-        )
+    shown = {section.name: section for section in SECTIONS}
+    order = [*view.sections, *(name for name in SECTION_NAMES if name not in view.sections)]
+    template = _environment().get_template("explorer.html")
+    return template.render(
+        fills=fills,
+        choice=url_choice(calculation.selection),
+        tokens=calculation.tokens,
+        head_counts=HEAD_COUNTS,
+        sections=[shown[name] for name in order],
+        view=view,
+        heatmaps=HEATMAPS,
+        notice=notice,
+        themes=THEMES,
+        frame=frame("{src}"),
+        figures=figures,
+        page_title=TITLE,
     )
 
 

@@ -9,12 +9,10 @@ from panel.custom import Children, JSComponent
 
 from alibi_core import Selection
 from alibi_explorer.figures import Figures
-from alibi_explorer.layout import THEMES, assets, explorer_html, stylesheet
+from alibi_explorer.layout import assets, explorer_html, script, stylesheet
 from alibi_explorer.sections import SECTIONS, fill_all, values_of
 from alibi_explorer.state import ExplorerState, nearest_selection, url_choice
 from alibi_explorer.theme import DARK, LIGHT, figure_colours
-
-TITLE = "ALiBi explorer"
 
 
 class ExplorerView(JSComponent):
@@ -30,7 +28,7 @@ class ExplorerView(JSComponent):
     figure_names = param.List(item_type=str, doc="The place of each figure on the page.")
     colours = param.Dict(doc="The colours that figures name, for light and dark.")
 
-    _esm = "\n".join((assets() / name).read_text("utf-8") for name in ("explorer.js", "served.js"))
+    _esm = script("explorer.js", "served.js")
 
     def __init__(self, state: ExplorerState, **params: Any) -> None:
         self._state = state
@@ -62,11 +60,11 @@ class ExplorerView(JSComponent):
         self._pick(message)
 
     def _pick(self, asked: Mapping[str, Any]) -> None:
-        before = self._state.calculation
         selection, self._notice = nearest_selection(asked, self._state.selection)
-        with pn.io.hold():
-            self._state.selection = selection
-        if self._state.calculation is before:
+        if selection != self._state.selection:
+            with pn.io.hold():
+                self._state.selection = selection
+        else:
             self._send({})
 
     def _send_changes(self, _: Any) -> None:
@@ -88,14 +86,14 @@ class ExplorerView(JSComponent):
                     self._frames[place].append(pn.pane.Bokeh(model, margin=0))
 
     def _send(self, fills: dict[str, str]) -> None:
-        self._send_msg(
-            {
-                "choice": url_choice(self._state.selection),
-                "fills": fills,
-                "notice": self._notice,
-                "picks": self._picks,
-            }
-        )
+        answer = {
+            "choice": url_choice(self._state.selection),
+            "fills": fills,
+            "picks": self._picks,
+        }
+        if fills or self._notice:  # else what the page says still holds
+            answer["notice"] = self._notice
+        self._send_msg(answer)
 
 
 def served_page() -> pn.Template:
@@ -106,12 +104,11 @@ def served_page() -> pn.Template:
     }
     selection, notice = nearest_selection(asked)
     state = ExplorerState(selection)
-    theme = asked["theme"] if asked.get("theme") in THEMES else THEMES[0]
     page = pn.Template((assets() / "page.html").read_text("utf-8"))
     page.add_panel("view", ExplorerView(state))
     page.add_variable("css", stylesheet())
-    page.add_variable("start", (assets() / "start.js").read_text("utf-8"))
-    page.add_variable("explorer", explorer_html(state.calculation, notice=notice, theme=theme))
+    page.add_variable("start", script("arrange.js", "start.js"))
+    page.add_variable("explorer", explorer_html(state.calculation, notice=notice))
     return page
 
 

@@ -1,6 +1,7 @@
 """What one visitor has chosen, and the calculation that follows from it."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,6 +12,16 @@ from alibi_core.lesson import HEAD_COUNTS, TOKENS
 
 URL_NAMES = {"heads": "num_heads", "head": "head", "query": "query", "key": "key"}
 """Names in the URL and in messages of the page, to fields of `Selection`."""
+
+NOTICE = {
+    "wrong": "{name} “{shown}” is not {valid}, so {chosen} is shown",
+    "range": "one of {first} to {last}",
+    "only": "{first}, the only choice",
+}
+"""What a reader is told of a value that is no choice, here and on the page without a server."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class ExplorerState(param.Parameterized):
@@ -57,8 +68,12 @@ def nearest_selection(
             return current
         chosen = _nearest_whole_number(asked[name], low, high, current)
         if str(asked[name]) != str(chosen):
-            valid = f"{low}, the only choice" if low == high else f"one of {low} to {high}"
-            problems.append(f"{name} “{_shown(asked[name])}” is not {valid}, so {chosen} is shown")
+            valid = NOTICE["only" if low == high else "range"].format(first=low, last=high)
+            problems.append(
+                NOTICE["wrong"].format(
+                    name=name, shown=_shown(asked[name]), valid=valid, chosen=chosen
+                )
+            )
         return chosen
 
     num_heads = nearest("heads", HEAD_COUNTS[0], last["heads"], base.num_heads)
@@ -80,16 +95,13 @@ def url_choice(selection: Selection) -> dict[str, int]:
 
 
 def _nearest_whole_number(value: object, low: int, high: int, current: int) -> int:
-    try:
-        number = float(str(value))
-    except ValueError:
+    """The nearest of `low` to `high`, the lower of two; `current` if `value` is no number."""
+    if not _NUMBER.fullmatch(str(value)):
         return current
-    if math.isnan(number):
-        return current
-    return round(min(max(number, low), high))
+    return math.ceil(min(max(float(str(value)), low), high) - 0.5)
 
 
 def _shown(value: object) -> str:
     """The value as one short printable piece of text."""
-    text = "".join(letter if letter.isprintable() else "�" for letter in str(value)[:25])
+    text = _UNPRINTABLE.sub("�", str(value))
     return text if len(text) <= 24 else f"{text[:23]}…"

@@ -8,7 +8,7 @@ strict Content-Security-Policy. A cell that can be chosen names its query, key o
 from alibi_core import Calculation
 from alibi_explorer import formatting as text
 from alibi_explorer.heatmaps import Heatmap
-from alibi_explorer.theme import WEIGHT_RANGE, level
+from alibi_explorer.theme import EXPONENT_RANGE, WEIGHT_RANGE, level
 
 MASKED = '<span class="mask-word">masked</span>'
 
@@ -45,6 +45,12 @@ def bar(share: float, kind: str) -> str:
     """A bar of a weight on a fixed track of 0 to 100 %; `kind` is ``with`` or ``without``."""
     filled = f'<span class="bar {kind} s{level(share, WEIGHT_RANGE)}"></span>'
     return f'<span class="gauge" aria-hidden="true">{filled}</span>'
+
+
+def dot(exponent: float) -> str:
+    """A dot on a fixed log scale, for a slope given as its power of two."""
+    placed = f'<span class="dot s{level(exponent, EXPONENT_RANGE)}"></span>'
+    return f'<span class="rail" aria-hidden="true">{placed}</span>'
 
 
 def miniature(weights: list[list[float]], allowed: list[list[bool]]) -> str:

@@ -66,6 +66,7 @@ DARK = Palette(
 WEIGHT_RANGE = (0.0, 1.0)
 BIAS_RANGE = (-4.0, 0.0)
 DIFFERENCE_RANGE = (-0.5, 0.5)
+EXPONENT_RANGE = (-8.0, 0.0)  # slopes from 1/256 to 1, on a log scale
 
 
 def level(value: float, scale: tuple[float, float]) -> int:

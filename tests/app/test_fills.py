@@ -9,11 +9,10 @@ import pytest
 from alibi_core import Selection, calculate
 from alibi_core.lesson import HEAD_COUNTS, TOKENS
 from alibi_explorer.formatting import MINUS
-from alibi_explorer.sections import SECTIONS, controls, fill_all, values_of
+from alibi_explorer.sections import ALL_SECTIONS, fill_all, values_of
 
 PAIRS = list(itertools.product(range(len(TOKENS)), repeat=2))
 HEADS = [(count, head) for count in HEAD_COUNTS for head in range(count)]
-ALL = (controls.SECTION, *SECTIONS)
 
 
 class Cells(HTMLParser):
@@ -66,7 +65,7 @@ def test_no_fill_holds_a_bad_number_or_an_empty_cell(every_fill):
 
 def test_a_slot_is_a_function_of_what_it_depends_on(every_fill):
     """Two choices that agree in a slot's `depends_on` give the same HTML: a table can hold it."""
-    for section in ALL:
+    for section in ALL_SECTIONS:
         for slot, names in section.depends_on.items():
             seen: dict[tuple, str] = {}
             for choice, fills in every_fill.items():
@@ -80,7 +79,7 @@ def test_a_slot_is_a_function_of_what_it_depends_on(every_fill):
 
 def test_no_slot_depends_on_more_than_it_shows(every_fill):
     """Leaving out any one dependency would show a wrong text: none is stated in vain."""
-    for section in ALL:
+    for section in ALL_SECTIONS:
         for slot, names in section.depends_on.items():
             for left_out in names:
                 rest = [name for name in names if name != left_out]
@@ -110,7 +109,7 @@ def test_every_slot_has_one_place_and_every_place_a_slot():
     """The markup of the page holds each slot of each section, and no other."""
     from alibi_explorer.layout import explorer_html
 
-    slots = {f"{section.name}.{slot}" for section in ALL for slot in section.depends_on}
+    slots = {f"{section.name}.{slot}" for section in ALL_SECTIONS for slot in section.depends_on}
     for figures in (True, False):
         html = explorer_html(calculate(Selection()), figures=figures)
         assert sorted(re.findall(r'data-slot="([^"]+)"', html)) == sorted(slots)

@@ -49,6 +49,7 @@ def test_what_is_already_chosen_sends_no_fills():
     view = Recorded()
     view._handle_msg({"query": 5, "picks": 2})
     assert [(answer["fills"], answer["picks"]) for answer in view.sent] == [({}, 2)]
+    assert "notice" not in view.sent[0], "what was said of the URL still holds"
 
 
 def test_a_view_shown_again_gets_every_slot():

@@ -26,6 +26,8 @@ NAMES = ("heads", "head", "query", "key")
         ),
         ({"query": "mat"}, (4, 0, 5, 0), "Query “mat” is not one of 0 to 5, so 5 is shown."),
         ({"query": "2.6"}, (4, 0, 3, 0), "Query “2.6” is not one of 0 to 5, so 3 is shown."),
+        ({"query": "2.5"}, (4, 0, 2, 0), "Query “2.5” is not one of 0 to 5, so 2 is shown."),
+        ({"query": "1_0"}, (4, 0, 5, 0), "Query “1_0” is not one of 0 to 5, so 5 is shown."),
         ({"query": "nan"}, (4, 0, 5, 0), "Query “nan” is not one of 0 to 5, so 5 is shown."),
         ({"key": "1e999"}, (4, 0, 5, 5), "Key “1e999” is not one of 0 to 5, so 5 is shown."),
         (

@@ -8,11 +8,14 @@ from alibi_explorer.sections.section import Section, values_of
 
 SECTIONS: tuple[Section, ...] = (pair.SECTION, row.SECTION, head.SECTION, heads.SECTION)
 
+ALL_SECTIONS: tuple[Section, ...] = (controls.SECTION, *SECTIONS)
+"""With the controls, whose list of heads is a fill too."""
+
 
 def fill_all(calculation: Calculation, changed: Collection[str] | None = None) -> dict[str, str]:
     """The HTML of every slot, by ``section.slot``; with `changed`, only what depends on it."""
     fills = {}
-    for section in (controls.SECTION, *SECTIONS):
+    for section in ALL_SECTIONS:
         wanted = {
             slot
             for slot, names in section.depends_on.items()
@@ -26,4 +29,4 @@ def fill_all(calculation: Calculation, changed: Collection[str] | None = None) -
     return fills
 
 
-__all__ = ["SECTIONS", "Section", "fill_all", "values_of"]
+__all__ = ["ALL_SECTIONS", "SECTIONS", "Section", "fill_all", "values_of"]

@@ -4,7 +4,7 @@ from alibi_core import Calculation
 from alibi_explorer import formatting as text
 from alibi_explorer.figures import HeadsFigure
 from alibi_explorer.sections.section import Section
-from alibi_explorer.tables import miniature
+from alibi_explorer.tables import dot, miniature
 from alibi_explorer.theme import weight_shade
 
 
@@ -52,12 +52,13 @@ def _card(calculation: Calculation, head: int) -> str:
 
 def _slope_table(calculation: Calculation) -> str:
     rows = "".join(
-        f'<tr data-head="{head}"><th scope="row">{head}</th>'
-        f"<td>{text.slope(slope.item())}</td><td>{text.power(source)}</td>"
-        f"<td>{text.place(source)}</td><td>{rank}</td></tr>"
+        f'<tr data-head="{head}" data-pick>'
+        f'<th scope="row"><button type="button">{head}</button></th>'
+        f"<td>{text.slope(slope)}{dot(source.exponent)}</td><td>{text.power(source)}</td>"
+        f"<td>{text.short_place(source)}</td><td>{rank}</td></tr>"
         for head, (slope, source, rank) in enumerate(
             zip(
-                calculation.slopes,
+                calculation.slopes.tolist(),
                 calculation.slope_sources,
                 calculation.slope_ranks.tolist(),
                 strict=True,
@@ -65,10 +66,10 @@ def _slope_table(calculation: Calculation) -> str:
         )
     )
     return (
-        "<table><caption>Slopes in head order</caption><thead><tr>"
+        "<table><caption>Slopes in head order; dots on a log scale</caption><thead><tr>"
         '<th scope="col">head</th><th scope="col">slope <small>logits per token</small></th>'
-        '<th scope="col">exactly</th><th scope="col">comes from</th>'
-        '<th scope="col">by steepness</th>'
+        '<th scope="col">exactly</th><th scope="col">from schedule</th>'
+        '<th scope="col">rank <small>1 = steepest</small></th>'
         f"</tr></thead><tbody>{rows}</tbody></table>"
     )
 

@@ -1,0 +1,67 @@
+// What the URL says of the view, the same on every host: sections, controls, theme, title.
+
+function arrangeExplorer(root, search) {
+  const asked = new URLSearchParams(search)
+  const problems = []
+  const all = (attribute) => [...root.querySelectorAll(`[data-${attribute}]`)].map((element) => element.dataset[attribute])
+
+  const one = (name, known) => {
+    const value = asked.getAll(name).at(-1)
+    if (value === undefined || known.includes(value)) return value
+    problems.push(`${name} “${shortened(value)}” is not one of ${known.join(", ")}`)
+    return undefined
+  }
+
+  const several = (name, known) => {
+    const value = asked.getAll(name).at(-1)
+    if (value === undefined) return undefined
+    const names = [...new Set(value.split(",").map((part) => part.trim()).filter(Boolean))]
+    const unknown = names.filter((part) => !known.includes(part))
+    if (unknown.length || !names.length) {
+      problems.push(`${name} “${shortened(unknown.join(",") || value)}” is not one of ${known.join(", ")}`)
+    }
+    const found = names.filter((part) => known.includes(part))
+    return found.length ? found : undefined
+  }
+
+  const sections = several("sections", all("section"))
+  if (sections) {
+    for (const section of root.querySelectorAll("[data-section]")) section.hidden = true
+    for (const name of sections) {
+      const section = root.querySelector(`[data-section="${name}"]`)
+      section.hidden = false
+      section.parentElement.append(section)
+    }
+  }
+
+  const known = ["none", ...new Set(all("control"))]
+  const controls = several("controls", known)
+  if (controls) {
+    for (const control of root.querySelectorAll("[data-control]")) {
+      control.hidden = !controls.includes(control.dataset.control)
+    }
+  }
+
+  const theme = one("theme", [...root.querySelectorAll("select[name=theme] option")].map((option) => option.value))
+  if (theme) {
+    root.dataset.theme = theme
+    root.querySelector("select[name=theme]").value = theme
+  }
+
+  const title = one("title", ["on", "off"])
+  if (title) root.querySelector(".title").hidden = title === "off"
+
+  return sentence(problems)
+}
+
+// One readable line of plain text from the parts of it.
+function sentence(problems) {
+  const line = problems.join("; ")
+  return line ? `${line[0].toUpperCase()}${line.slice(1)}.` : ""
+}
+
+// A value from outside as one short printable piece of text.
+function shortened(value) {
+  const letters = [...value.replace(/[\x00-\x1f\x7f-\x9f]/g, "�")]
+  return letters.length <= 24 ? letters.join("") : `${letters.slice(0, 23).join("")}…`
+}

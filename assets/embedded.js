@@ -1,0 +1,131 @@
+// The page without a server: it looks fills up in the table of the lesson and computes none.
+
+(() => {
+  const lesson = JSON.parse(document.getElementById("lesson").textContent)
+  const root = document.querySelector(".alibi")
+  const framed = window.parent !== window
+  const positions = [...Array(lesson.positions).keys()]
+  const counts = Object.keys(lesson.slopes).map(Number)
+  const headsOf = (count) => [...lesson.slopes[count].keys()]
+
+  const valuesOf = (choice) => ({...choice, slope: lesson.slopes[choice.heads][choice.head]})
+  const lookUp = ({skeletons, rows}, place) => {
+    const [form, filled] = rows[place]
+    const pieces = filled.split("\t")
+    return skeletons[form].map((text, gap) => text + (pieces[gap] ?? "")).join("")
+  }
+
+  // The place of every slot's fill in the table, for a choice.
+  const placesOf = (choice) => {
+    const values = valuesOf(choice)
+    const place = ({on}) => on.map((name) => values[name]).join(",")
+    return Object.fromEntries(Object.entries(lesson.slots).map(([name, slot]) => [name, place(slot)]))
+  }
+
+  const show = (choice) => {
+    const fills = {}
+    const places = placesOf(choice)
+    for (const [name, place] of Object.entries(places)) {
+      if (shown[name] !== place) fills[name] = lookUp(lesson.slots[name], place)
+    }
+    shown = places
+    page.put(fills)
+    page.setControls(choice)
+    page.mark(choice)
+  }
+
+  const pick = (part) => {
+    choose(part)
+    page.notify("")
+    writeUrl()
+    tell({type: "alibi-explorer:change", ...choice})
+  }
+  const page = createExplorer(root, pick)
+  let choice = page.controls()
+  let shown = placesOf(choice)
+
+  // Fewer heads keep the head where it still exists, else head 0.
+  const choose = (part) => {
+    choice = {...choice, ...part}
+    if (!headsOf(choice.heads).includes(choice.head)) choice.head = 0
+    show(choice)
+  }
+
+  // What the URL asks for, or the choice nearest to it and one line that says so.
+  const fromUrl = () => {
+    const asked = new URLSearchParams(location.search)
+    const problems = []
+    const fill = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name])
+    const nearest = (name, choices, current) => {
+      const value = asked.getAll(name).at(-1)
+      if (value === undefined) return current
+      const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : NaN
+      const [first, last] = [choices.at(0), choices.at(-1)]
+      const within = Math.min(Math.max(number, first), last)
+      const closer = (best, other) => (Math.abs(other - within) < Math.abs(best - within) ? other : best)
+      const chosen = Number.isNaN(number) ? current : choices.reduce(closer)
+      if (value !== String(chosen)) {
+        const valid = fill(first === last ? lesson.notice.only : lesson.notice.range, {first, last})
+        problems.push(fill(lesson.notice.wrong, {name, shown: shortened(value), valid, chosen}))
+      }
+      return chosen
+    }
+    const heads = nearest("heads", counts, choice.heads)
+    const kept = headsOf(heads).includes(choice.head) ? choice.head : 0
+    const part = {
+      heads,
+      head: nearest("head", headsOf(heads), kept),
+      query: nearest("query", positions, choice.query),
+      key: nearest("key", positions, choice.key),
+    }
+    return [part, sentence(problems)]
+  }
+
+  // Not every host lets a page change its address: a sandbox and a file may refuse.
+  const writeUrl = () => {
+    try {
+      const url = new URL(location.href)
+      for (const [name, value] of Object.entries(choice)) url.searchParams.set(name, value)
+      history.replaceState(history.state, "", url)
+    } catch {}
+  }
+
+  // The page around: height and changes go out, a choice and a theme may come in.
+  const tell = (message) => {
+    if (framed) window.parent.postMessage(message, "*")
+  }
+  let height
+  const tellHeight = () => {
+    const now = Math.ceil(root.getBoundingClientRect().height)
+    if (now === height) return
+    height = now
+    tell({type: "alibi-explorer:height", height})
+    tell({subject: "lti.frameResize", height})
+  }
+  const theme = root.querySelector("select[name=theme]")
+  const themes = [...theme.options].map((option) => option.value)
+  const setTheme = (name) => {
+    theme.value = name
+    root.dataset.theme = name
+  }
+  theme.addEventListener("change", () => setTheme(theme.value))
+  window.addEventListener("message", ({source, data}) => {
+    if (source !== window.parent || data?.type !== "alibi-explorer:set") return
+    const {type, theme: name, ...part} = data
+    const heads = "heads" in part ? part.heads : choice.heads
+    const valid = {heads: counts, head: counts.includes(heads) ? headsOf(heads) : [], query: positions, key: positions}
+    const sound = Object.entries(part).every(([name, value]) => Object.hasOwn(valid, name) && valid[name].includes(value))
+    if (!sound || (name !== undefined && !themes.includes(name))) return
+    if (name !== undefined) setTheme(name)
+    choose(part)
+  })
+
+  const [part, notice] = fromUrl()
+  const viewNotice = arrangeExplorer(root, location.search)
+  choose(part)
+  page.notify([notice, viewNotice].filter(Boolean).join(" "))
+  window.addEventListener("beforeprint", () => {
+    for (const folded of root.querySelectorAll("details")) folded.open = true
+  })
+  new ResizeObserver(tellHeight).observe(root)
+})()
