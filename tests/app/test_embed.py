@@ -1,0 +1,172 @@
+"""One file without a server: its table, its size, its policy."""
+
+import base64
+import gzip
+import hashlib
+import itertools
+import json
+import re
+from html import unescape
+
+import pytest
+
+from alibi_core import Selection, calculate
+from alibi_core.lesson import HEAD_COUNTS, TOKENS
+from alibi_explorer import embed
+from alibi_explorer.embed import embedded_page, lesson_table
+from alibi_explorer.layout import View, script
+from alibi_explorer.sections import ALL_SECTIONS, fill_all
+
+
+@pytest.fixture(scope="module")
+def page():
+    return embedded_page()
+
+
+@pytest.fixture(scope="module")
+def table():
+    return json.loads(lesson_table())
+
+
+def looked_up(table, selection):
+    """What the page's script does: places from the choice, pieces into a skeleton."""
+    choice = {
+        "heads": selection.num_heads,
+        "head": selection.head,
+        "query": selection.query,
+        "key": selection.key,
+    }
+    choice["slope"] = table["slopes"][str(selection.num_heads)][selection.head]
+    fills = {}
+    for name, slot in table["slots"].items():
+        form, filled = slot["rows"][",".join(str(choice[value]) for value in slot["on"])]
+        pairs = itertools.zip_longest(slot["skeletons"][form], filled.split("\t"), fillvalue="")
+        fills[name] = "".join(itertools.chain.from_iterable(pairs))
+    return fills
+
+
+def test_the_table_gives_every_fill_of_every_choice(table):
+    """For all 36 pairs in all 136 heads, each slot looked up is what its section fills."""
+    for num_heads in HEAD_COUNTS:
+        for head in range(num_heads):
+            for query, key in itertools.product(range(len(TOKENS)), repeat=2):
+                selection = Selection(num_heads, head, query, key)
+                assert looked_up(table, selection) == fill_all(calculate(selection))
+
+
+def test_the_table_holds_every_slot_of_every_section(table):
+    """A section added to the page is in the table by itself."""
+    slots = {f"{section.name}.{slot}" for section in ALL_SECTIONS for slot in section.depends_on}
+    assert set(table["slots"]) == slots
+
+
+def test_head_counts_share_sixteen_slopes(table):
+    """What depends on a slope is stored sixteen times, not once a head."""
+    assert {slope for heads in table["slopes"].values() for slope in heads} == set(range(16))
+    assert len(table["slots"]["head.alibi"]["rows"]) == 16
+    assert len(table["slots"]["row.table"]["rows"]) == 16 * 6
+    assert len(table["slots"]["pair.steps"]["rows"]) == 16 * 36
+
+
+def test_the_file_is_small(page):
+    """With all sixteen head counts it takes at most 100 kB gzipped."""
+    assert len(gzip.compress(page.encode(), 9)) <= 100_000
+
+
+def test_the_file_loads_nothing(page):
+    """No address but those of XML names, no import, no BokehJS."""
+    assert not re.findall(r"(?:src|href)=\"(?!\{)", page.replace("&lt;iframe src=&#34;{src}", ""))
+    code = script("arrange.js", "explorer.js", "embedded.js")
+    for word in (
+        "import ",
+        "import(",
+        "fetch(",
+        "XMLHttpRequest",
+        "localStorage",
+        "eval(",
+        "Bokeh",
+    ):
+        assert word not in code
+
+
+def test_the_script_has_no_number_of_the_lesson():
+    """No logit, weight or slope stands in the scripts, and no exp, log or power is taken."""
+    code = re.sub(r"//.*", "", script("arrange.js", "explorer.js", "embedded.js"))
+    numbers = set(re.findall(r"(?<![\w$#])\d+(?:\.\d+)?(?![\w])", code))
+    assert numbers <= {"0", "1", "-1", "23", "24"}, numbers
+    assert not re.search(r"Math\.(exp|log|pow|sqrt)|\*\*", code)
+
+
+def test_nothing_from_outside_becomes_html():
+    """The one assignment of HTML takes fills, and fills come from the table or the server."""
+    code = script("arrange.js", "explorer.js", "embedded.js")
+    assert re.findall(r".*(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write).*", code) == [
+        '      for (const slot of root.querySelectorAll(`[data-slot="${name}"]`)) '
+        "slot.innerHTML = html"
+    ]
+
+
+def test_the_policy_allows_its_own_script_and_style_only(page):
+    """default-src 'none', and hashes that fit what stands in the file."""
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1].replace(
+        "&#x27;", "'"
+    )
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for kind, element in (("script-src", "script"), ("style-src", "style")):
+        (text,) = re.findall(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in policy
+    assert ' style="' not in re.sub(r"data-frame=\"[^\"]*\"", "", page.split('id="lesson"')[0])
+
+
+def test_no_fill_carries_an_inline_style(table):
+    """A strict policy would refuse it, so marks are classes."""
+    assert " style=" not in json.dumps(table["slots"])
+
+
+def test_the_file_opens_with_the_choice_asked_for():
+    """Choice and view stand in the HTML itself, for readers without scripts."""
+    view = View(("row", "pair"), ("query",), "dark", title=False)
+    page = embedded_page(Selection(6, 4, 3, 1), view)
+    static = page.split('<script type="application/json"')[0]
+    assert fill_all(calculate(Selection(6, 4, 3, 1)))["pair.sentence"] in static
+    assert re.findall(r'data-section="(\w+)"[^>]*?( hidden)?>', static) == [
+        ("row", ""),
+        ("pair", ""),
+        ("head", " hidden"),
+        ("heads", " hidden"),
+    ]
+    assert re.findall(r'data-control="(\w+)"( hidden)?', static) == [
+        ("theme", " hidden"),
+        ("query", ""),
+        ("key", " hidden"),
+        ("heads", " hidden"),
+        ("head", " hidden"),
+    ]
+    assert '<div class="alibi" data-theme="dark">' in static
+    assert '<div class="title" hidden>' in static
+    assert "<noscript>" in static
+
+
+@pytest.mark.parametrize(
+    ("view", "message"),
+    [
+        ({"sections": ("pair", "rows")}, "there is no section 'rows'; choose from pair, row"),
+        ({"sections": ()}, "a page needs a section; choose from pair, row"),
+        ({"sections": ("row", "row")}, "a section is named twice in row, row; name each once"),
+        ({"controls": ("slope",)}, "there is no control 'slope'; choose from heads, head"),
+        ({"theme": "sepia"}, "there is no theme 'sepia'; choose from auto, light, dark"),
+    ],
+)
+def test_a_wrong_view_names_the_fix(view, message):
+    """A name that does not exist is refused with the names that do."""
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        embed(**view)
+
+
+def test_a_notebook_shows_the_file_inline():
+    """`embed` displays the page in a sandboxed frame with its source inside."""
+    shown = embed(query=3, height=700)._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
+    assert 'title="ALiBi explorer" sandbox="allow-scripts" width="100%" height="700"' in shown
