@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import json
 import re
-from html import unescape
 
 import pytest
 
