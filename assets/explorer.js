@@ -50,7 +50,7 @@ function createExplorer(root, pick) {
     return url.href
   }
   const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
-  share.hidden = !["http:", "https:", "file:"].includes(location.protocol)
+  if (!["http:", "https:", "file:"].includes(location.protocol)) share.remove() // it has no address to share
   share.addEventListener("click", async (event) => {
     const wanted = event.target.closest("[data-copy]")?.dataset.copy
     if (!wanted) return

@@ -18,7 +18,7 @@ from alibi_explorer.theme import css_variables
 TITLE = "ALiBi explorer"
 THEMES = ("auto", "light", "dark")
 SECTION_NAMES = tuple(section.name for section in SECTIONS)
-CONTROL_NAMES = (*URL_NAMES, "theme")
+CONTROL_NAMES = (*URL_NAMES, "theme", "share")
 
 
 @dataclass(frozen=True)
