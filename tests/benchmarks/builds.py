@@ -47,8 +47,8 @@ class Build:
     path: str = ""
 
 
-def all_builds(python: str, app: Path) -> dict[str, Build]:
-    """The floor, the peers, and ours: `app` served by the interpreter `python`."""
+def all_builds(python: str, app: Path, files: Path) -> dict[str, Build]:
+    """The floor, the peers, and ours: `app` served by `python`, and its one file in `files`."""
     address = "127.0.0.1"
     streamlit = (
         *(sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port={port}"),
@@ -61,22 +61,23 @@ def all_builds(python: str, app: Path) -> dict[str, Build]:
         *(python, "-m", "panel", "serve", str(app), "--port={port}", f"--address={address}"),
         f"--allow-websocket-origin={address}:{{port}}",
     )
+    ours = ("input[name=query]:checked", '[data-slot="pair.sentence"]')
+    prefixes = tuple(f"{token} ({query}) " for query, token in enumerate(TOKENS))
     builds = (
         Build("handwritten", (), "#query", "#out", path="handwritten.html"),
         Build("streamlit", streamlit, "input[type=range]", "[data-testid=stText]", nth=1),
         Build("dash", dash, "[role=slider]", "#out", nth=1),
         Build("gradio", gradio, "input[type=range]", "#out textarea", nth=1),
-        Build(
-            "ours",
-            panel,
-            "input[name=query]:checked",
-            '[data-slot="pair.sentence"]',
-            prefixes=tuple(f"{token} ({query}) " for query, token in enumerate(TOKENS)),
-            folder=ROOT,
-            path=app.name,
-        ),
+        Build("served", panel, *ours, prefixes=prefixes, folder=ROOT, path=app.name),
+        Build("embedded", (), *ours, prefixes=prefixes, folder=files, path="embedded.html"),
     )
     return {build.name: build for build in builds}
+
+
+def write_embedded(python: str, build: Build) -> None:
+    """Write the explorer as one file, as an author does."""
+    command = [python, "-m", "alibi_explorer", "embed", "-o", str(build.folder / build.path)]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 def start(build: Build, stack: ExitStack) -> str:
