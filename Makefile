@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: serve test lint bench picture
+.PHONY: serve test embed lint bench picture
 
 serve: $(VENV)/serve.ready
 	$(VENV)/bin/python -m panel serve app --port $(PORT)
@@ -14,6 +14,10 @@ serve: $(VENV)/serve.ready
 test: lint
 	CHROMIUM="$$(tests/browser/chromium $(VENV)/bin/python)" && export CHROMIUM && \
 		$(VENV)/bin/python -m pytest -n auto
+
+embed: $(VENV)/serve.ready
+	mkdir -p dist
+	$(VENV)/bin/alibi-explorer embed -o dist/alibi-explorer.html --force
 
 lint: $(VENV)/test.ready
 	$(VENV)/bin/ruff check .
