@@ -131,6 +131,16 @@ def _axis(kind: type[LinearAxis | LogAxis], colour: str, **options: Any) -> Any:
     return _themed(axis, major_label_text_color=colour, axis_label_text_color=colour)
 
 
+def _hover(renderers: list[Any], **columns: str) -> HoverTool:
+    """A tooltip of labelled columns, in the colours of the page that it stands on."""
+    rows = "".join(
+        f'<div><span style="color:var(--muted)">{name.replace("_", " ")}:</span> {shown}</div>'
+        for name, shown in columns.items()
+    )
+    style = "margin:-5px;padding:8px;background:var(--surface);color:var(--text);font-size:13px"
+    return HoverTool(renderers=renderers, tooltips=f'<div style="{style}">{rows}</div>')
+
+
 class _Grid:
     """What the four heatmaps share: positions, labels, and the masked cells."""
 
@@ -255,18 +265,16 @@ def _heatmap(
     plot.add_glyph(chosen, outline)
 
     plot.add_tools(
-        HoverTool(
-            renderers=[shades, hatch],
-            tooltips=[
-                ("query", "@query"),
-                ("key", "@key"),
-                ("distance", "@distance"),
-                ("content logit", "@content"),
-                ("distance bias", "@bias_full"),
-                ("biased logit", "@logit_full"),
-                ("with ALiBi", "@alibi_full"),
-                ("without", "@plain_full"),
-            ],
+        _hover(
+            [shades, hatch],
+            query="@query",
+            key="@key",
+            distance="@distance",
+            content_logit="@content",
+            distance_bias="@bias_full",
+            biased_logit="@logit_full",
+            with_ALiBi="@alibi_full",
+            without="@plain_full",
         )
     )
 
@@ -334,14 +342,12 @@ def _slope_figure(heads: ColumnDataSource, chosen: ColumnDataSource, pick: Pick)
     ring = Scatter(x="x", y="y", marker="circle", size=22, fill_color=None, line_width=3)
     plot.add_glyph(chosen, _themed(ring, line_color="text"))
     plot.add_tools(
-        HoverTool(
-            renderers=[shown],
-            tooltips=[
-                ("head", "@x"),
-                ("slope", "@slope logits per token"),
-                ("comes from", "@place"),
-                ("by steepness", "@rank"),
-            ],
+        _hover(
+            [shown],
+            head="@x",
+            slope="@slope logits per token",
+            comes_from="@place",
+            by_steepness="@rank",
         )
     )
 
