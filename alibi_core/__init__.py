@@ -1,20 +1,28 @@
 """ALiBi (Attention with Linear Biases) in plain NumPy, one file a concept.
 
 Read them in this order; each docstring says which question its file answers:
-slopes, bias, mask, softmax, attention (the method), then lesson, selection, calculation
-(the worked example that the explorer shows).
+slopes, bias, mask, softmax, attention (the method), compare and reach (what follows from it),
+then lesson, selection, calculation (the worked example that the explorer shows).
 """
 
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
-from alibi_core.bias import distance_bias, token_distance
+from alibi_core.bias import distance_bias, key_position_bias, row_constant, token_distance
 from alibi_core.mask import causal_mask
 from alibi_core.softmax import masked_softmax
-from alibi_core.attention import causal_alibi_attention, causal_alibi_weights, causal_weights
+from alibi_core.attention import (
+    causal_alibi_attention,
+    causal_alibi_weights,
+    causal_weights,
+    newest_query_weights,
+)
+from alibi_core.compare import KeyComparison, compare_keys
+from alibi_core.reach import e_distance, half_distance, nearest_share
 from alibi_core.selection import Selection
 from alibi_core.calculation import Calculation, Pair, calculate
 
 __all__ = [
     "Calculation",
+    "KeyComparison",
     "Pair",
     "Selection",
     "SlopeSource",
@@ -24,8 +32,15 @@ __all__ = [
     "causal_alibi_weights",
     "causal_mask",
     "causal_weights",
+    "compare_keys",
     "distance_bias",
+    "e_distance",
+    "half_distance",
+    "key_position_bias",
     "masked_softmax",
+    "nearest_share",
+    "newest_query_weights",
+    "row_constant",
     "slope_sources",
     "token_distance",
 ]

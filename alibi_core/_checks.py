@@ -37,6 +37,31 @@ def one_of(name: str, value: object, choices: range, absent: str) -> int:
     return number
 
 
+def positive_number(name: str, value: object, fix: str) -> float:
+    """`value` as a positive finite float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(
+        value, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(
+            f"{name} must be a number, got {value!r} of type {type(value).__name__}; {fix}"
+        )
+    number = float(value)
+    if not (np.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be positive and finite, got {number}; {fix}")
+    return number
+
+
+def positions(name: str, value: object) -> npt.NDArray[np.int64]:
+    """`value` as token positions of shape (token,): any integers, in any order."""
+    array = np.asarray(value)
+    if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(
+            f"{name} must be one or more integers in one dimension, got shape {array.shape} and "
+            f"dtype {array.dtype}; pass positions such as range(6)"
+        )
+    return array.astype(np.int64)
+
+
 def number_array(name: str, value: object) -> npt.NDArray[Any]:
     """`value` as a real floating array: float32 and wider stay, the rest is widened."""
     try:

@@ -85,6 +85,57 @@ def causal_alibi_weights(content_logits: npt.ArrayLike, slopes: npt.ArrayLike) -
     return masked_softmax(biased, causal_mask(logits.shape[-1]))
 
 
+def newest_query_weights(
+    content_logits: npt.ArrayLike, slopes: npt.ArrayLike, *, query_position: int | None = None
+) -> npt.NDArray[Any]:
+    """Attention weights of one new query over the keys in a cache, all of them allowed.
+
+    Parameters
+    ----------
+    content_logits : array of shape (key,) or (head, key)
+        Scaled content scores of the query with each stored key, its own last, in logits.
+    slopes : array of shape (head,)
+        Positive slopes, logits per token.
+    query_position : int, optional
+        Position of the query. With n keys it is ``n - 1``, the default. A query taken for
+        position 0, a common mistake, finds the oldest key nearest.
+
+    Returns
+    -------
+    float array of shape (head, key)
+        Weights from the distances ``|i - j|``; each row sums to 1. With the default they are
+        the last row of the full pass.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the logits are not real numbers or not one a key, or the slopes are not positive.
+
+    Examples
+    --------
+    >>> newest_query_weights([0.0, 0.0], [1.0]).round(4).tolist()
+    [[0.2689, 0.7311]]
+    >>> newest_query_weights([0.0, 0.0], [1.0], query_position=0).round(4).tolist()
+    [[0.7311, 0.2689]]
+    """
+    logits = number_array("content_logits", content_logits)
+    checked = slope_array(slopes)
+    if (
+        logits.ndim not in (1, 2)
+        or logits.shape[:-1] not in ((), (len(checked),))
+        or not logits.size
+    ):
+        raise ValueError(
+            f"content_logits must have shape (key,) or ({len(checked)}, key), got {logits.shape}"
+        )
+    num_keys = logits.shape[-1]
+    newest = num_keys - 1 if query_position is None else query_position
+    bias = distance_bias(
+        checked, query_positions=[newest], key_positions=range(num_keys), symmetric=True
+    )
+    return masked_softmax(logits + bias[:, 0, :], np.ones(num_keys, dtype=bool))
+
+
 def causal_alibi_attention(
     q: npt.ArrayLike, k: npt.ArrayLike, v: npt.ArrayLike, slopes: npt.ArrayLike
 ) -> npt.NDArray[Any]:

@@ -13,6 +13,7 @@ from alibi_core import (
     causal_mask,
     causal_weights,
     masked_softmax,
+    newest_query_weights,
 )
 
 SLOPES = st.floats(2**-10, 2.0)
@@ -279,3 +280,28 @@ def test_refused_kinds(qkv, name):
     inputs[name] = inputs[name] * 1j
     with pytest.raises(TypeError, match=f"{name} must hold real numbers, got dtype complex128"):
         causal_alibi_attention(**inputs, slopes=alibi_slopes(3))
+
+
+@pytest.mark.parametrize("num_keys", range(1, 65))
+def test_a_cached_step_equals_the_last_row_of_the_full_pass(num_keys):
+    """With n stored keys the newest query stands at n - 1, and its weights are the last row."""
+    rng = np.random.default_rng(num_keys)
+    content = rng.normal(size=num_keys)
+    slopes = alibi_slopes(12)
+    full = causal_alibi_weights(content, slopes)[:, -1]
+    np.testing.assert_allclose(newest_query_weights(content, slopes), full, rtol=1e-12)
+
+
+def test_a_query_taken_for_position_0_lets_the_oldest_key_win():
+    """The row is turned round: at equal content the weights stand in reverse order."""
+    right = newest_query_weights(np.zeros(6), [0.25])[0]
+    wrong = newest_query_weights(np.zeros(6), [0.25], query_position=0)[0]
+    np.testing.assert_allclose(wrong, right[::-1], rtol=1e-12)
+    assert wrong.argmax() == 0
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 4), (1, 2, 4)])
+def test_logits_of_a_new_query_are_one_a_key(shape):
+    """A row, or a row a head; anything else is refused with the shape wanted."""
+    with pytest.raises(ValueError, match=r"shape \(key,\) or \(2, key\)"):
+        newest_query_weights(np.zeros(shape), [0.5, 0.25])

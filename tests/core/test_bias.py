@@ -2,8 +2,18 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from alibi_core import alibi_slopes, distance_bias, token_distance
+from alibi_core import (
+    alibi_slopes,
+    causal_mask,
+    distance_bias,
+    key_position_bias,
+    masked_softmax,
+    row_constant,
+    token_distance,
+)
 
 
 def test_worked_examples(figures):
@@ -105,3 +115,87 @@ def test_a_huge_slope_overflows_quietly():
     """A bias beyond the largest float is minus infinity, without a NumPy warning."""
     with np.errstate(all="raise"):
         assert distance_bias([1e308], 3)[0, 2].tolist() == [-math.inf, -1e308, 0.0]
+
+
+positions = st.lists(st.integers(-1000, 1000), min_size=1, max_size=8)
+
+
+@given(positions, positions, st.floats(1e-3, 2))
+def test_any_positions(query, key, slope):
+    """The bias depends on the positions alone, wherever they are and in whatever order."""
+    at = {"query_positions": query, "key_positions": key}
+    expected = [[-slope * (i - j) for j in key] for i in query]
+    np.testing.assert_array_equal(distance_bias([slope], **at)[0], expected)
+    symmetric = [[-slope * abs(i - j) for j in key] for i in query]
+    np.testing.assert_array_equal(distance_bias([slope], **at, symmetric=True)[0], symmetric)
+
+
+@given(positions, st.integers(-(10**6), 10**6))
+def test_a_shift_of_all_positions_changes_nothing(at, shift):
+    """Adding a constant to every position leaves the distances as they are."""
+    moved = [position + shift for position in at]
+    np.testing.assert_array_equal(
+        token_distance(query_positions=at, key_positions=at),
+        token_distance(query_positions=moved, key_positions=moved),
+    )
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=8), st.floats(1e-3, 2))
+def test_three_forms_give_the_same_weights_under_the_mask(content, slope):
+    """-m(i - j), +m j and m(j - (T - 1)) differ by a constant a row, which softmax ignores."""
+    tokens = len(content)
+    forms = (
+        distance_bias([slope], tokens)[0],
+        key_position_bias([slope], tokens)[0],
+        key_position_bias([slope], key_positions=range(1 - tokens, 1))[0],
+    )
+    weights = [masked_softmax(content + form, causal_mask(tokens)) for form in forms]
+    np.testing.assert_allclose(weights[1], weights[0], rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(weights[2], weights[0], rtol=1e-9, atol=1e-15)
+
+
+def test_the_row_constant_is_what_the_key_form_has_too_much():
+    """Subtracting slope * i from the key-position form gives the distance form."""
+    slopes = alibi_slopes(4)
+    difference = key_position_bias(slopes, 6) - row_constant(slopes, range(6))
+    np.testing.assert_array_equal(difference, distance_bias(slopes, 6))
+
+
+def test_without_the_mask_the_shortcut_fails():
+    """The key-position form lets the last key win for every query of an encoder."""
+    key_form = np.broadcast_to(key_position_bias([0.5], 4)[0], (4, 4))
+    assert masked_softmax(key_form, True).argmax(axis=-1).tolist() == [3, 3, 3, 3]
+    symmetric = distance_bias([0.5], 4, symmetric=True)[0]
+    assert masked_softmax(symmetric, True).argmax(axis=-1).tolist() == [0, 1, 2, 3]
+
+
+def test_the_symmetric_bias_is_symmetric_and_its_causal_weights_are_not():
+    """|i - j| gives a symmetric matrix; what the causal mask leaves of it is none."""
+    symmetric = distance_bias([0.5], 5, symmetric=True)[0]
+    np.testing.assert_array_equal(symmetric, symmetric.T)
+    weights = masked_softmax(symmetric, causal_mask(5))
+    assert not np.array_equal(weights, weights.T)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"query_positions": [0]}, {"key_positions": [0]}, {"query_positions": []}]
+)
+def test_missing_positions_are_named(arguments):
+    """Without a number of tokens, query and key positions are both needed."""
+    with pytest.raises(ValueError, match="pass"):
+        token_distance(**arguments)
+
+
+@pytest.mark.parametrize("wrong", [[0.5], [[0, 1]], ["0"], 3, [True]])
+def test_positions_are_integers_in_one_dimension(wrong):
+    """Fractions, tables, text and single numbers are no positions."""
+    with pytest.raises(ValueError, match="pass positions such as"):
+        token_distance(query_positions=wrong, key_positions=[0])
+
+
+def test_float32_stays_float32():
+    """An int64 distance does not widen float32 slopes, in any form."""
+    slopes = alibi_slopes(4).astype(np.float32)
+    assert distance_bias(slopes, 6, symmetric=True).dtype == np.float32
+    assert key_position_bias(slopes, 6).dtype == np.float32
+    assert row_constant(slopes, [5]).dtype == np.float32

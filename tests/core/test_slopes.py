@@ -128,3 +128,44 @@ def test_refused_numbers_of_heads(function, value, error, problem):
     assert str(caught.value) == (
         f"num_heads must be {problem}; pass a whole number from 1, such as num_heads=4"
     )
+
+
+@pytest.mark.parametrize("num_heads", range(1, 257))
+def test_geometric_schedule(num_heads):
+    """The plain formula for any count; it is the reference one exactly for powers of two."""
+    geometric = alibi_slopes(num_heads, schedule="geometric")
+    ratio = 2 ** (-8 / num_heads)
+    np.testing.assert_allclose(geometric[1:] / geometric[:-1], ratio, rtol=1e-12)
+    assert geometric[-1] == 2**-8
+    is_power = num_heads & (num_heads - 1) == 0
+    assert np.array_equal(geometric, alibi_slopes(num_heads)) is is_power
+
+
+@pytest.mark.parametrize("num_heads", [1, 3, 8, 12, 40, 112])
+@pytest.mark.parametrize("schedule", ["reference", "geometric"])
+def test_max_bias_scales_the_exponents(num_heads, schedule):
+    """Twice the max_bias squares every slope."""
+    single = alibi_slopes(num_heads, schedule=schedule)
+    double = alibi_slopes(num_heads, schedule=schedule, max_bias=16)
+    np.testing.assert_allclose(double, single**2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("heads", [slice(4, 8), slice(None), slice(0, 12, 2), slice(-2, None)])
+def test_a_slice_keeps_the_slopes_of_the_whole_model(heads):
+    """A rank's heads have the slopes that they have among all heads."""
+    assert alibi_slopes(12, heads=heads).tolist() == alibi_slopes(12).tolist()[heads]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "fix"),
+    [
+        ({"schedule": "sorted"}, ValueError, "choose 'reference' or 'geometric'"),
+        ({"max_bias": 0}, ValueError, "pass 8.0, as published"),
+        ({"max_bias": "8"}, TypeError, "pass 8.0, as published"),
+        ({"heads": 4}, TypeError, r"pass heads=slice\(4, 8\)"),
+    ],
+)
+def test_wrong_options_name_the_fix(arguments, error, fix):
+    """A schedule, a max_bias or a slice that is none is refused with what to pass."""
+    with pytest.raises(error, match=fix):
+        alibi_slopes(8, **arguments)
