@@ -19,7 +19,11 @@ function createExplorer(root, pick) {
 
   const put = (fills) => {
     for (const [name, html] of Object.entries(fills)) {
-      for (const slot of root.querySelectorAll(`[data-slot="${name}"]`)) slot.innerHTML = html
+      for (const slot of root.querySelectorAll(`[data-slot="${name}"]`)) {
+        const {value} = slot // what is chosen in a list stays chosen while its options are renewed
+        slot.innerHTML = html
+        if (slot.querySelector(`option[value="${value}"]`)) slot.value = value
+      }
     }
   }
 

@@ -10,7 +10,7 @@ export function render({model, el}) {
   const pick = (part) => {
     picks += 1
     if (connected) model.send_msg({...part, picks})
-    else writeUrl(part)
+    else writeUrl(part.heads <= page.controls().head ? {...part, head: 0} : part)
   }
   const page = createExplorer(root, pick)
 
@@ -93,7 +93,9 @@ export function render({model, el}) {
   page.mark(page.controls())
   if (served) {
     writeUrl(page.controls())
-    pick(page.controls()) // what was picked before the connection stood
+    const opening = JSON.parse(root.dataset.choice)
+    const early = Object.entries(page.controls()).filter(([name, value]) => value !== opening[name])
+    pick(Object.fromEntries(early)) // picked before the connection stood
   } else {
     model.send_msg({all: true}) // a view shown again starts from the choice of today
   }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
 from bokeh.core.properties import value
-from bokeh.events import Tap
+from bokeh.events import DoubleTap, Tap
 from bokeh.models import (
     BasicTickFormatter,
     ColumnDataSource,
@@ -139,6 +139,12 @@ def _hover(renderers: list[Any], **columns: str) -> HoverTool:
     )
     style = "margin:-5px;padding:8px;background:var(--surface);color:var(--text);font-size:13px"
     return HoverTool(renderers=renderers, tooltips=f'<div style="{style}">{rows}</div>')
+
+
+def _on_tap(plot: Plot, tapped: Callable[[Tap], None]) -> None:
+    """Bokeh calls a quick second tap a double one, wherever it goes."""
+    plot.on_event(Tap, tapped)
+    plot.on_event(DoubleTap, tapped)
 
 
 class _Grid:
@@ -285,7 +291,7 @@ def _heatmap(
         if 0 <= key < grid.size and 0 <= query < grid.size:
             pick({"query": query, "key": key})
 
-    plot.on_event(Tap, tapped)
+    _on_tap(plot, tapped)
     return plot
 
 
@@ -355,5 +361,5 @@ def _slope_figure(heads: ColumnDataSource, chosen: ColumnDataSource, pick: Pick)
         if event.x is not None and round(event.x) in heads.data["x"]:
             pick({"head": round(event.x)})
 
-    plot.on_event(Tap, tapped)
+    _on_tap(plot, tapped)
     return plot

@@ -30,8 +30,8 @@ def slope(value: float) -> str:
 
 
 def is_exact(value: float, decimals: int = 4) -> bool:
-    """Whether rounding to `decimals` decimals loses nothing."""
-    return math.isinf(value) or float(f"{value:.{decimals}f}") == value
+    """Whether rounding to `decimals` decimals loses nothing but float64's own last digits."""
+    return math.isinf(value) or abs(float(f"{value:.{decimals}f}") - value) < 1e-12
 
 
 def equals(value: float, decimals: int = 4) -> str:

@@ -42,6 +42,7 @@ def test_equals():
     assert text.equals(-1.25) == "="
     assert text.equals(2**-0.5) == "≈"
     assert text.equals(-math.inf) == "="
+    assert text.equals(1.4 - 0.5) == "=", "0.8999999999999999 is 0.9 to a reader"
 
 
 @pytest.mark.parametrize(

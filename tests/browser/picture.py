@@ -45,4 +45,5 @@ def main() -> None:
             server.terminate()
 
 
-main()
+if __name__ == "__main__":
+    main()
