@@ -143,7 +143,7 @@ def test_the_file_opens_with_the_choice_asked_for():
         ("head", " hidden"),
         ("share", " hidden"),
     ]
-    assert '<div class="alibi" data-theme="dark">' in static
+    assert '<div class="alibi" data-theme="dark"' in static
     assert '<div class="title" hidden>' in static
     assert "<noscript>" in static
 
