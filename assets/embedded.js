@@ -34,10 +34,12 @@
     page.mark(choice)
   }
 
+  const writeUrl = addressWriter()
   const pick = (part) => {
+    if (Object.entries(part).every(([name, value]) => choice[name] === value)) return
     choose(part)
     page.notify("")
-    writeUrl()
+    writeUrl(choice)
     tell({type: "alibi-explorer:change", ...choice})
   }
   const page = createExplorer(root, pick)
@@ -81,15 +83,6 @@
     return [part, sentence(problems)]
   }
 
-  // Not every host lets a page change its address: a sandbox and a file may refuse.
-  const writeUrl = () => {
-    try {
-      const url = new URL(location.href)
-      for (const [name, value] of Object.entries(choice)) url.searchParams.set(name, value)
-      history.replaceState(history.state, "", url)
-    } catch {}
-  }
-
   // The page around: height and changes go out, a choice and a theme may come in.
   const tell = (message) => {
     if (framed) window.parent.postMessage(message, "*")
@@ -118,6 +111,7 @@
     if (!sound || (name !== undefined && !themes.includes(name))) return
     if (name !== undefined) setTheme(name)
     choose(part)
+    if (Object.keys(part).length) page.notify("")
   })
 
   const [part, notice] = fromUrl()

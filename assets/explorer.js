@@ -3,6 +3,24 @@
 
 const NAMES = ["heads", "head", "query", "key"]
 
+// Keeps the address in step, at a pause: browsers refuse many changes of it in a row, and a sandbox or a
+// file may refuse every one.
+function addressWriter() {
+  const pending = {}
+  let timer = null
+  return (part) => {
+    Object.assign(pending, part)
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      const url = new URL(location.href)
+      for (const [name, value] of Object.entries(pending)) url.searchParams.set(name, value)
+      try {
+        history.replaceState(history.state, "", url)
+      } catch {}
+    }, 150)
+  }
+}
+
 function createExplorer(root, pick) {
   const form = root.querySelector("form.controls")
 
@@ -51,6 +69,9 @@ function createExplorer(root, pick) {
   const link = () => {
     const url = new URL(location.href)
     for (const [name, value] of Object.entries(controls())) url.searchParams.set(name, value)
+    const {theme} = root.dataset
+    if (theme === "auto") url.searchParams.delete("theme")
+    else url.searchParams.set("theme", theme)
     return url.href
   }
   const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
@@ -62,6 +83,8 @@ function createExplorer(root, pick) {
     const byHand = share.querySelector(".by-hand")
     const said = share.querySelector("[role=status]")
     try {
+      const allowed = document.featurePolicy?.allowsFeature("clipboard-write") ?? true // asking in vain is logged
+      if (!allowed) throw new Error("refused")
       await navigator.clipboard.writeText(text)
       byHand.hidden = true
       said.textContent = "Copied."

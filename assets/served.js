@@ -14,20 +14,7 @@ export function render({model, el}) {
   }
   const page = createExplorer(root, pick)
 
-  // The address bar follows at a pause: browsers refuse many changes of it in a row.
-  let pending = {}
-  let timer = null
-  const writeUrl = (part) => {
-    if (!served) return
-    Object.assign(pending, part)
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      const url = new URL(location.href)
-      for (const [name, value] of Object.entries(pending)) url.searchParams.set(name, value)
-      history.replaceState(history.state, "", url)
-      pending = {}
-    }, 150)
-  }
+  const writeUrl = served ? addressWriter() : () => {}
 
   model.on("msg:custom", (message) => {
     page.put(message.fills)
