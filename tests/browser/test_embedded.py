@@ -417,7 +417,8 @@ def test_a_bad_url_is_forgotten_with_the_next_choice(embedded):
     embedded.choose(key=2)
     embedded.shows(key=2)
     expect(embedded.page.locator(".notice")).to_have_text("")
-    assert embedded.page.url.endswith("?query=5&note=a%26b&heads=4&head=0&key=2#section-row")
+    held = "?query=5&note=a%26b&heads=4&head=0&key=2#section-row"
+    embedded.page.wait_for_function("(held) => location.href.endsWith(held)", arg=held)
     embedded.page.reload()
     embedded.shows(key=2)
 
