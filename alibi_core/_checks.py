@@ -45,7 +45,10 @@ def positive_number(name: str, value: object, fix: str) -> float:
         raise TypeError(
             f"{name} must be a number, got {value!r} of type {type(value).__name__}; {fix}"
         )
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
     if not (np.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, got {number}; {fix}")
     return number
@@ -58,6 +61,10 @@ def positions(name: str, value: object) -> npt.NDArray[np.int64]:
         raise ValueError(
             f"{name} must be one or more integers in one dimension, got shape {array.shape} and "
             f"dtype {array.dtype}; pass positions such as range(6)"
+        )
+    if array.dtype == np.uint64 and (array > np.iinfo(np.int64).max).any():
+        raise ValueError(
+            f"{name} must be below 2**63, got {array.max()}; subtract a constant from all"
         )
     return array.astype(np.int64)
 

@@ -81,7 +81,10 @@ def causal_alibi_weights(content_logits: npt.ArrayLike, slopes: npt.ArrayLike) -
             f"content_logits have {logits.shape[-3]} heads (shape {logits.shape}), "
             f"but there are {len(checked)} slopes; pass one slope a head"
         )
-    biased = logits + distance_bias(checked, logits.shape[-1])
+    with np.errstate(
+        all="ignore"
+    ):  # a logit beyond the largest float is infinite; softmax names it
+        biased = logits + distance_bias(checked, logits.shape[-1])
     return masked_softmax(biased, causal_mask(logits.shape[-1]))
 
 
@@ -133,7 +136,9 @@ def newest_query_weights(
     bias = distance_bias(
         checked, query_positions=[newest], key_positions=range(num_keys), symmetric=True
     )
-    return masked_softmax(logits + bias[:, 0, :], np.ones(num_keys, dtype=bool))
+    with np.errstate(all="ignore"):
+        biased = logits + bias[:, 0, :]
+    return masked_softmax(biased, np.ones(num_keys, dtype=bool))
 
 
 def causal_alibi_attention(
@@ -146,7 +151,7 @@ def causal_alibi_attention(
     q, k : arrays of shape (batch, head, token, head_dim)
         Queries and keys, of the same shape.
     v : array of shape (batch, head, token, value_dim)
-        Values; often ``value_dim == head_dim``.
+        Finite values; often ``value_dim == head_dim``.
     slopes : array of shape (head,)
         Positive slopes, logits per token, as from `alibi_slopes`.
 
@@ -167,7 +172,13 @@ def causal_alibi_attention(
             f"its first three axes, got q {q.shape}, k {k.shape}, v {v.shape}; "
             "move the head axis before the token axis, and leave none of them empty"
         )
-    slopes = slope_array(slopes).astype(q.dtype)
+    if not np.isfinite(v).all():
+        raise ValueError(
+            "v holds NaN or infinity, which even a weight of 0 would let through; "
+            "find where it arises, or set unused values to 0"
+        )
+    with np.errstate(all="ignore"):
+        slopes = slope_array(slopes).astype(q.dtype)
     if len(slopes) != q.shape[1]:
         raise ValueError(
             f"q has {q.shape[1]} heads but there are {len(slopes)} slopes; pass one slope a head"

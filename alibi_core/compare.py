@@ -18,7 +18,7 @@ arithmetic.
 import math
 from dataclasses import dataclass
 
-from alibi_core._checks import positive_number
+from alibi_core._checks import positive_number, whole_number
 
 
 @dataclass(frozen=True)
@@ -80,21 +80,27 @@ def compare_keys(
     (-0.44999999999999996, 0.16)
     """
     slope = positive_number("slope", slope, "pass the slope of a head, such as 0.25")
+    if len(content_logits) != 2 or len(distances) != 2:
+        raise ValueError("two keys are compared; pass two content logits and two distances")
+    if not all(map(math.isfinite, content_logits)):
+        raise ValueError(f"content logits {content_logits} must be finite numbers")
+    for distance in distances:
+        whole_number("distance", distance, "pass whole tokens, such as 5")
     if min(distances) < 0:
         raise ValueError(
             f"distances {distances} look ahead; compare keys that the causal mask allows"
         )
     content = content_logits[0] - content_logits[1]
     farther = distances[0] - distances[1]
-    distance = -slope * farther
+    distance_log_odds = -slope * farther
     tie = content / farther if farther else None
     return KeyComparison(
         content_log_odds=content,
-        distance_log_odds=distance,
-        log_odds=content + distance,
+        distance_log_odds=distance_log_odds,
+        log_odds=content + distance_log_odds,
         content_odds=_exp(content),
-        distance_odds=_exp(distance),
-        odds=_exp(content + distance),
+        distance_odds=_exp(distance_log_odds),
+        odds=_exp(content + distance_log_odds),
         tie_slope=tie if tie is not None and tie > 0 else None,
     )
 

@@ -147,4 +147,8 @@ def alibi_slopes(
         raise TypeError(f"heads must be a slice, got {heads!r}; pass heads=slice(4, 8)")
     sources = slope_sources(num_heads, max_bias=max_bias, schedule=schedule)
     slopes = np.array([2.0**source.exponent for source in sources])
+    if not slopes.all():
+        raise ValueError(
+            f"max_bias {max_bias} makes slopes too small for float64; pass 8.0, as published"
+        )
     return slopes if heads is None else slopes[heads]

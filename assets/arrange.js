@@ -3,12 +3,14 @@
 function arrangeExplorer(root, search) {
   const asked = new URLSearchParams(search)
   const problems = []
+  const right = new URL(location.href) // the address without what is no value
   const all = (attribute) => [...root.querySelectorAll(`[data-${attribute}]`)].map((element) => element.dataset[attribute])
 
   const one = (name, known) => {
     const value = asked.getAll(name).at(-1)
     if (value === undefined || known.includes(value)) return value
     problems.push(`${name} “${shortened(value)}” is not one of ${known.join(", ")}`)
+    right.searchParams.delete(name)
     return undefined
   }
 
@@ -21,6 +23,8 @@ function arrangeExplorer(root, search) {
       problems.push(`${name} “${shortened(unknown.join(",") || value)}” is not one of ${known.join(", ")}`)
     }
     const found = names.filter((part) => known.includes(part))
+    if (found.length) right.searchParams.set(name, found.join(","))
+    else right.searchParams.delete(name)
     return found.length ? found : undefined
   }
 
@@ -51,6 +55,11 @@ function arrangeExplorer(root, search) {
   const title = one("title", ["on", "off"])
   if (title) root.querySelector(".title").hidden = title === "off"
 
+  if (problems.length) {
+    try {
+      history.replaceState(history.state, "", right)
+    } catch {} // a sandbox or a file may refuse
+  }
   return sentence(problems)
 }
 

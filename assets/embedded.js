@@ -3,7 +3,6 @@
 (() => {
   const lesson = JSON.parse(document.getElementById("lesson").textContent)
   const root = document.querySelector(".alibi")
-  const framed = window.parent !== window
   const positions = [...Array(lesson.positions).keys()]
   const counts = Object.keys(lesson.slopes).map(Number)
   const headsOf = (count) => [...lesson.slopes[count].keys()]
@@ -40,7 +39,7 @@
     choose(part)
     page.notify("")
     writeUrl(choice)
-    tell({type: "alibi-explorer:change", ...choice})
+    tell(choice)
   }
   const page = createExplorer(root, pick)
   let choice = page.controls()
@@ -66,7 +65,7 @@
       const within = Math.min(Math.max(number, first), last)
       const closer = (best, other) => (Math.abs(other - within) < Math.abs(best - within) ? other : best)
       const chosen = Number.isNaN(number) ? current : choices.reduce(closer)
-      if (value !== String(chosen)) {
+      if (number !== chosen) {
         const valid = fill(first === last ? lesson.notice.only : lesson.notice.range, {first, last})
         problems.push(fill(lesson.notice.wrong, {name, shown: shortened(value), valid, chosen}))
       }
@@ -83,35 +82,13 @@
     return [part, sentence(problems)]
   }
 
-  // The page around: height and changes go out, a choice and a theme may come in.
-  const tell = (message) => {
-    if (framed) window.parent.postMessage(message, "*")
-  }
-  let height
-  const tellHeight = () => {
-    const now = Math.ceil(root.getBoundingClientRect().height)
-    if (now === height) return
-    height = now
-    tell({type: "alibi-explorer:height", height})
-    tell({subject: "lti.frameResize", height})
-  }
   const theme = root.querySelector("select[name=theme]")
-  const themes = [...theme.options].map((option) => option.value)
-  const setTheme = (name) => {
-    theme.value = name
-    root.dataset.theme = name
-  }
-  theme.addEventListener("change", () => setTheme(theme.value))
-  window.addEventListener("message", ({source, data}) => {
-    if (source !== window.parent || data?.type !== "alibi-explorer:set") return
-    const {type, theme: name, ...part} = data
-    const heads = "heads" in part ? part.heads : choice.heads
-    const valid = {heads: counts, head: counts.includes(heads) ? headsOf(heads) : [], query: positions, key: positions}
-    const sound = Object.entries(part).every(([name, value]) => Object.hasOwn(valid, name) && valid[name].includes(value))
-    if (!sound || (name !== undefined && !themes.includes(name))) return
-    if (name !== undefined) setTheme(name)
+  theme.addEventListener("change", () => {
+    root.dataset.theme = theme.value
+  })
+  const tell = talkToHost(root, page, (part) => {
     choose(part)
-    if (Object.keys(part).length) page.notify("")
+    page.notify("")
   })
 
   const [part, notice] = fromUrl()
@@ -121,5 +98,4 @@
   window.addEventListener("beforeprint", () => {
     for (const folded of root.querySelectorAll("details")) folded.open = true
   })
-  new ResizeObserver(tellHeight).observe(root)
 })()

@@ -35,6 +35,16 @@ function createExplorer(root, pick) {
 
   const controls = () => Object.fromEntries(NAMES.map((name) => [name, Number(form.elements[name].value)]))
 
+  // Whether a part of a choice from outside names only what there is.
+  const isSound = (part) => {
+    const {heads} = {...controls(), ...part}
+    const values = (control) => [...(control.options ?? control)].map((option) => Number(option.value))
+    return Object.entries(part).every(([name, value]) =>
+      name === "head"
+        ? Number.isInteger(value) && value >= 0 && value < heads
+        : NAMES.includes(name) && values(form.elements[name]).includes(value))
+  }
+
   const put = (fills) => {
     for (const [name, html] of Object.entries(fills)) {
       for (const slot of root.querySelectorAll(`[data-slot="${name}"]`)) {
@@ -135,5 +145,5 @@ function createExplorer(root, pick) {
     }
   })
 
-  return {controls, put, setControls, mark, notify}
+  return {controls, isSound, put, setControls, mark, notify}
 }

@@ -13,8 +13,16 @@ export function render({model, el}) {
     else writeUrl(part.heads <= page.controls().head ? {...part, head: 0} : part)
   }
   const page = createExplorer(root, pick)
-
   const writeUrl = served ? addressWriter() : () => {}
+
+  // The page around is told what the reader changes, and not what it asked for itself.
+  let told = JSON.stringify(page.controls())
+  let fromHost = false
+  const take = (part) => {
+    fromHost = true
+    pick(part)
+  }
+  const tell = served ? talkToHost(root, page, take) : () => {}
 
   model.on("msg:custom", (message) => {
     page.put(message.fills)
@@ -22,6 +30,11 @@ export function render({model, el}) {
     page.mark(message.choice)
     if (message.notice !== undefined) page.notify(message.notice)
     writeUrl(message.choice)
+    if (message.picks !== picks) return
+    const now = JSON.stringify(message.choice)
+    if (now !== told && !fromHost) tell(message.choice)
+    told = now
+    fromHost = false
   })
 
   // Figures take their colours from the theme that is on the page.

@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "--allow-websocket-origin",
         action="append",
         metavar="HOST[:PORT]",
-        help="a host whose pages may show the explorer; may be repeated",
+        help="a host name under which readers reach the explorer; may be repeated",
     )
     serve.add_argument("--show", action="store_true", help="open it in a browser")
     serve.set_defaults(run=_serve)
@@ -163,7 +163,7 @@ def _picture(options: argparse.Namespace) -> int:
         from alibi_explorer.picture import figure_html, picture
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"pictures need {error.name}; install it with: pip install 'alibi-explorer[picture]'"
+            f"pictures need {error.name}; install it with: pip install matplotlib"
         ) from error
 
     calculation = calculate(_selection(options))
@@ -189,7 +189,7 @@ def _snippet(options: argparse.Namespace) -> int:
 def _address(src: str, selection: Selection, view: View) -> str:
     """`src` with the choice, and with what of the view differs from everything."""
     parts = urlsplit(src)
-    if parts.scheme not in ("", "http", "https"):
+    if parts.scheme not in ("", "http", "https") or not src.strip():
         raise ValueError(f"--src {src!r} is no web address; give an http, https or relative URL")
     asked: dict[str, object] = dict(url_choice(selection))
     everything = View()
@@ -208,6 +208,7 @@ def _address(src: str, selection: Selection, view: View) -> str:
 def _write(path: Path, content: bytes, *, force: bool) -> None:
     """Write a whole file or none, and no file that is there without `force`."""
     _check_target(path, force=force)
+    path = path.resolve()  # a link stays a link; its file is written
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -220,6 +221,8 @@ def _write(path: Path, content: bytes, *, force: bool) -> None:
 
 
 def _check_target(path: Path, *, force: bool) -> None:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(f"{path} is a device or a pipe; name a file, such as -o explorer.html")
     if path.is_dir():
         raise OSError(f"{path} is a folder; name a file in it, such as -o {path / 'explorer.html'}")
     if not path.parent.is_dir():
@@ -234,6 +237,6 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _port(text: str) -> int:
-    if not text.isdigit() or int(text) > 65535:
+    if not (text.isascii() and text.isdigit()) or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port; choose 0 to 65535")
     return int(text)

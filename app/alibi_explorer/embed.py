@@ -46,7 +46,7 @@ def embedded_page(selection: Selection | None = None, view: View | None = None) 
         hashes and refuses everything else.
     """
     calculation = calculate(selection or Selection())
-    styles, code = stylesheet(), script("arrange.js", "explorer.js", "embedded.js")
+    styles, code = stylesheet(), script("arrange.js", "explorer.js", "host.js", "embedded.js")
     policy = (
         f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(styles)}; "
         "base-uri 'none'; form-action 'none'"
@@ -122,6 +122,8 @@ def embed(
     """
     selection = Selection(num_heads=num_heads, head=head, query=query, key=key)
     view = View(tuple(sections), tuple(controls), theme, title)
+    if not isinstance(height, int) or height < 1:
+        raise ValueError(f"height {height!r} is no number of pixels; pass a whole one, such as 900")
     return Embedded(embedded_page(selection, view), height)
 
 

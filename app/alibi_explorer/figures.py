@@ -336,7 +336,9 @@ def _slope_figure(heads: ColumnDataSource, chosen: ColumnDataSource, pick: Pick)
     )
     plot.add_layout(slopes, "left")
     positions = FixedTicker(ticks=list(range(16)))
-    plot.add_layout(_axis(LinearAxis, "text", axis_label="head", ticker=positions), "below")
+    heads_axis = _axis(LinearAxis, "text", axis_label="head", ticker=positions)
+    heads_axis.major_label_text_font_size = "11px"  # sixteen of them fit on a phone
+    plot.add_layout(heads_axis, "below")
     plot.add_layout(_themed(Grid(dimension=1, axis=slopes), grid_line_color="line"))
 
     stems = _themed(Segment(x0="x", y0=floor, x1="x", y1="y", line_width=2), line_color="line")

@@ -24,9 +24,14 @@ def number(value: float, decimals: int = 4) -> str:
     return _true_minus(text)
 
 
-def slope(value: float) -> str:
+def exact(value: float) -> str:
     """All digits where eight decimals hold them exactly, else four decimals."""
     return number(value, 8 if is_exact(value, 8) else 4)
+
+
+def slope(value: float) -> str:
+    """The documented slopes stand with all their digits."""
+    return exact(value)
 
 
 def is_exact(value: float, decimals: int = 4) -> bool:
@@ -34,9 +39,9 @@ def is_exact(value: float, decimals: int = 4) -> bool:
     return math.isinf(value) or abs(float(f"{value:.{decimals}f}") - value) < 1e-12
 
 
-def equals(value: float, decimals: int = 4) -> str:
-    """The sign before a printed value: "=" if its digits are exact, else "≈"."""
-    return "=" if is_exact(value, decimals) else "≈"
+def equals(value: float) -> str:
+    """The sign before a value printed by `exact`: "=" if its digits are all, else "≈"."""
+    return "=" if is_exact(value, 8) else "≈"
 
 
 def fixed(value: float, decimals: int) -> str:
@@ -53,7 +58,7 @@ def column(values: Sequence[float], decimals: int = 4) -> list[str]:
 
 def signed(value: float) -> str:
     """With its sign, as the bias of a future key is shown: +0.25."""
-    return f"+{number(value)}" if value > 0 else number(value)
+    return f"+{exact(value)}" if value > 0 else exact(value)
 
 
 def percent(share: float) -> str:

@@ -38,6 +38,8 @@ class View:
 
     Raises
     ------
+    TypeError
+        If `title` is not a boolean.
     ValueError
         If a name does not exist or stands twice; the message lists the names.
     """
@@ -51,6 +53,8 @@ class View:
         _check_names("section", self.sections, SECTION_NAMES)
         _check_names("control", self.controls, CONTROL_NAMES)
         _check_names("theme", (self.theme,), THEMES)
+        if not isinstance(self.title, bool):
+            raise TypeError(f"title must be True or False, got {self.title!r}")
         if not self.sections:
             raise ValueError(f"a page needs a section; choose from {', '.join(SECTION_NAMES)}")
 

@@ -8,6 +8,7 @@ import param
 from panel.custom import Children, JSComponent
 
 from alibi_core import Selection
+from alibi_core.lesson import OPENING
 from alibi_explorer.figures import Figures
 from alibi_explorer.layout import assets, explorer_html, script, stylesheet
 from alibi_explorer.sections import SECTIONS, fill_all, values_of
@@ -28,7 +29,7 @@ class ExplorerView(JSComponent):
     figure_names = param.List(item_type=str, doc="The place of each figure on the page.")
     colours = param.Dict(doc="The colours that figures name, for light and dark.")
 
-    _esm = script("explorer.js", "served.js")
+    _esm = script("explorer.js", "host.js", "served.js")
 
     def __init__(self, state: ExplorerState, **params: Any) -> None:
         self._state = state
@@ -112,7 +113,12 @@ def served_page() -> pn.Template:
     return page
 
 
-def explorer(query: int = 5, key: int = 0, num_heads: int = 4, head: int = 0) -> ExplorerView:
+def explorer(
+    query: int = OPENING["query"],
+    key: int = OPENING["key"],
+    num_heads: int = OPENING["num_heads"],
+    head: int = OPENING["head"],
+) -> ExplorerView:
     """The explorer for a notebook cell.
 
     Parameters

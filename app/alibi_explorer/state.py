@@ -66,13 +66,13 @@ def nearest_selection(
     def nearest(name: str, low: int, high: int, current: int) -> int:
         if name not in asked:
             return current
-        chosen = _nearest_whole_number(asked[name], low, high, current)
-        if str(asked[name]) != str(chosen):
+        value = _text(asked[name])
+        number = float(value) if _NUMBER.fullmatch(value) else math.nan
+        chosen = current if math.isnan(number) else _nearest(number, low, high)
+        if number != chosen:
             valid = NOTICE["only" if low == high else "range"].format(first=low, last=high)
             problems.append(
-                NOTICE["wrong"].format(
-                    name=name, shown=_shown(asked[name]), valid=valid, chosen=chosen
-                )
+                NOTICE["wrong"].format(name=name, shown=_shown(value), valid=valid, chosen=chosen)
             )
         return chosen
 
@@ -94,14 +94,19 @@ def url_choice(selection: Selection) -> dict[str, int]:
     return {name: getattr(selection, field) for name, field in URL_NAMES.items()}
 
 
-def _nearest_whole_number(value: object, low: int, high: int, current: int) -> int:
-    """The nearest of `low` to `high`, the lower of two; `current` if `value` is no number."""
-    if not _NUMBER.fullmatch(str(value)):
-        return current
-    return math.ceil(min(max(float(str(value)), low), high) - 0.5)
+def _text(value: object) -> str:
+    try:
+        return str(value)
+    except ValueError:  # an integer of thousands of digits
+        return "a number too long to read"
 
 
-def _shown(value: object) -> str:
+def _nearest(number: float, low: int, high: int) -> int:
+    """The nearest of `low` to `high`, the lower of two."""
+    return math.ceil(min(max(number, low), high) - 0.5)
+
+
+def _shown(value: str) -> str:
     """The value as one short printable piece of text."""
-    text = _UNPRINTABLE.sub("�", str(value))
+    text = _UNPRINTABLE.sub("�", value)
     return text if len(text) <= 24 else f"{text[:23]}…"

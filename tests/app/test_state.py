@@ -1,5 +1,7 @@
 """The choice of a visitor, and what becomes of a URL."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,8 +70,30 @@ anything = st.one_of(
 def test_nothing_that_is_asked_breaks_the_choice(asked):
     """Any value at all gives a valid choice, and a line exactly if the choice is not as asked."""
     selection, notice = nearest_selection(asked)
-    as_asked = all(str(asked[name]) == str(url_choice(selection)[name]) for name in asked)
-    assert bool(notice) is not as_asked
+
+    def is_as_asked(name):
+        try:
+            return (
+                float(re.fullmatch("[-+.0-9eE]+", str(asked[name]))[0])
+                == (url_choice(selection)[name])
+            )
+        except (TypeError, ValueError):
+            return False
+
+    assert bool(notice) is not all(map(is_as_asked, asked))
+
+
+@pytest.mark.parametrize("written", ["05", "5.0", "+5", "5e0"])
+def test_a_number_may_be_written_in_any_way(written):
+    """Another spelling of a valid number is that number, without a complaint."""
+    assert nearest_selection({"query": written}) == (Selection(query=5), "")
+
+
+def test_a_number_too_long_to_read_is_no_choice():
+    """An integer of thousands of digits is answered like any nonsense."""
+    selection, notice = nearest_selection({"query": 10**5000})
+    assert selection == Selection()
+    assert notice.startswith("Query “a number too long to r")
 
 
 @given(st.integers(1, 16), st.integers(0, 15), st.integers(0, 5), st.integers(0, 5))

@@ -24,7 +24,7 @@ def _remark(calculation: Calculation) -> str:
     slope = text.slope(calculation.slope)
     rank = calculation.slope_ranks[head].item()
     origin = (
-        f"Head {head}: slope {slope} {text.equals(calculation.slope, 8)} {text.power(source)}, "
+        f"Head {head}: slope {slope} {text.equals(calculation.slope)} {text.power(source)}, "
         f"{text.place(source)}, number {rank} of {calculation.selection.num_heads} by steepness."
     )
     appended = calculation.appended_heads

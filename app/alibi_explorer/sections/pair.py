@@ -24,7 +24,7 @@ def _share(logit: str) -> str:
 _BIAS = f"<mo>−</mo><mi>m</mi><mo>(</mo>{_I}<mo>−</mo>{_J}<mo>)</mo>"
 _FORMULAS = {
     "Bias": _BIAS,
-    "Sum": f"{_C}{_BIAS}",
+    "Sum": f"{_S}<mo>=</mo>{_C}{_BIAS}",
     "Mask": f"{_J}<mo>≤</mo>{_I}",
     "With ALiBi": _share(_S),
     "Without": _share(_C),
@@ -43,7 +43,7 @@ def _sentence(calculation: Calculation) -> str:
         return (
             f"{query} cannot look ahead to {key}: it lies {text.tokens_apart(pair.tokens_apart)} "
             f"in the future, so the causal mask sets the logit to "
-            f"{text.number(pair.biased_logit)} and the weight is "
+            f"{text.exact(pair.biased_logit)} and the weight is "
             f"{text.percent(pair.alibi_weight)}, with ALiBi and without."
         )
     keys = text.key_count(calculation.allowed_counts[pair.query].item())
@@ -51,14 +51,14 @@ def _sentence(calculation: Calculation) -> str:
         f"Among {keys} it gets {text.percent(pair.alibi_weight)} of the attention with ALiBi, "
         f"against {text.percent(pair.plain_weight)} without."
     )
-    content = f"content logit {text.number(pair.content_logit)}"
+    content = f"content logit {text.exact(pair.content_logit)}"
     if pair.distance == 0:
         look = f"{query} looks at itself: at distance 0 the bias leaves the {content} as it is."
     else:
         look = (
             f"{query} looks back {text.tokens_apart(pair.distance)} to {key}: a bias of "
-            f"{text.number(pair.distance_bias)} takes its {content} to "
-            f"{text.number(pair.biased_logit)}."
+            f"{text.exact(pair.distance_bias)} takes its {content} to "
+            f"{text.exact(pair.biased_logit)}."
         )
     return f"{look} {weights}"
 
@@ -71,19 +71,19 @@ def _steps(calculation: Calculation) -> str:
         + _step(
             "Bias",
             _operator(text.MINUS),
-            _part(text.slope(calculation.slope), "slope"),
+            _part(text.slope(calculation.slope), "slope m"),
             _operator("×"),
-            _part(f"({distance})" if pair.distance < 0 else distance, "distance, tokens"),
+            _part(f"({distance})" if pair.distance < 0 else distance, "distance i − j, tokens"),
             _operator(text.equals(pair.distance_bias)),
-            _part(text.signed(pair.distance_bias), "distance bias"),
+            _part(text.signed(pair.distance_bias), "distance bias, logits"),
         )
         + _step(
             "Sum",
-            _part(text.number(pair.content_logit), "content logit"),
+            _part(text.exact(pair.content_logit), "content logit c"),
             _operator("+"),
-            _part(_bracketed(pair.distance_bias), "distance bias"),
+            _part(_bracketed(pair.distance_bias), "distance bias, logits"),
             _operator(text.equals(pair.summed_logit)),
-            _part(text.number(pair.summed_logit), "before the mask"),
+            _part(text.exact(pair.summed_logit), "before the mask"),
         )
         + _step(
             "Mask",
@@ -91,7 +91,7 @@ def _steps(calculation: Calculation) -> str:
                 *(("allowed", "key is not ahead") if pair.allowed else ("masked", "key is ahead"))
             ),
             _operator("→"),
-            _part(text.number(pair.biased_logit), "biased logit"),
+            _part(text.exact(pair.biased_logit), "biased logit s"),
         )
         + _weight_step(
             "With ALiBi",
@@ -118,7 +118,7 @@ def _weight_step(
 ) -> str:
     return _step(
         name,
-        _part(text.number(exponential), f"exp({text.number(logit)})"),
+        _part(text.number(exponential), f"exp({text.exact(logit)})"),
         _operator("÷"),
         _part(text.number(denominator), "sum over allowed keys"),
         _operator("=" if weight in (0, 1) else "≈"),
@@ -143,7 +143,7 @@ def _operator(sign: str) -> str:
 
 
 def _bracketed(bias: float) -> str:
-    return f"({text.number(bias)})" if bias < 0 else text.number(bias)
+    return f"({text.exact(bias)})" if bias < 0 else text.exact(bias)
 
 
 SECTION = Section(

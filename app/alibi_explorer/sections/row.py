@@ -41,7 +41,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
         "table": (
             f"<table><caption>Keys of {text.query_token(calculation, query)}</caption>"
             f"<thead><tr>{header}</tr></thead><tbody>{rows}</tbody>"
-            f'<tfoot><tr><th scope="row" colspan="5">sum over {keys}; 1 is 100 %</th>{sums}'
+            f'<tfoot><tr><th scope="row" colspan="5">sum over {keys}; 1 is 100 %</th>{sums}'
             "</tr></tfoot></table>"
         ),
         "remark": _remark(calculation),
