@@ -151,3 +151,19 @@ def test_a_picture_overwrites_nothing(tmp_path, capsys):
     assert main(["picture", "-o", str(tmp_path / "pair")]) == 2
     assert "--force" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["pair.png"]
+
+
+def test_force_overwrites_files_only(tmp_path, capsys):
+    """A pipe or a device is never replaced, and a link stays a link to the file it names."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert main(["embed", "-o", str(pipe), "--force"]) == 2
+    assert "is a device or a pipe; name a file" in capsys.readouterr().err
+    assert pipe.is_fifo()
+
+    file, link = tmp_path / "file.html", tmp_path / "link.html"
+    file.write_text("old")
+    link.symlink_to(file)
+    assert main(["embed", "-o", str(link), "--force"]) == 0
+    assert link.is_symlink()
+    assert file.read_bytes().endswith(b"</html>\n")

@@ -305,3 +305,20 @@ def test_logits_of_a_new_query_are_one_a_key(shape):
     """A row, or a row a head; anything else is refused with the shape wanted."""
     with pytest.raises(ValueError, match=r"shape \(key,\) or \(2, key\)"):
         newest_query_weights(np.zeros(shape), [0.5, 0.25])
+
+
+def test_no_warning_where_logits_overflow():
+    """Content and bias beyond the largest float are infinite, quietly, whatever np.seterr says."""
+    with np.errstate(all="raise"):
+        weights = causal_alibi_weights([-1.7e308] * 3, [1e308])
+        newest = newest_query_weights([-1.7e308] * 3, [1e308])
+    assert weights[0, -1].tolist() == newest[0].tolist() == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_values_are_finite(bad):
+    """A weight of 0 would let NaN and infinity through, so they are refused."""
+    v = np.zeros((1, 1, 2, 3))
+    v[0, 0, 1, 0] = bad
+    with pytest.raises(ValueError, match="v holds NaN or infinity"):
+        causal_alibi_attention(np.zeros((1, 1, 2, 4)), np.zeros((1, 1, 2, 4)), v, [0.5])

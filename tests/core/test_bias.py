@@ -199,3 +199,9 @@ def test_float32_stays_float32():
     assert distance_bias(slopes, 6, symmetric=True).dtype == np.float32
     assert key_position_bias(slopes, 6).dtype == np.float32
     assert row_constant(slopes, [5]).dtype == np.float32
+
+
+def test_positions_beyond_int64_are_refused():
+    """uint64 positions do not wrap round in silence."""
+    with pytest.raises(ValueError, match="below 2"):
+        token_distance(query_positions=np.array([2**64 - 1], np.uint64), key_positions=[0])

@@ -83,3 +83,17 @@ def test_refusals_name_the_fix(distances, slope, error, fix):
     """A masked key has no odds, and a slope is a positive number."""
     with pytest.raises(error, match=fix):
         compare_keys((1.0, 1.0), distances, slope)
+
+
+@pytest.mark.parametrize(
+    ("content", "distances", "error"),
+    [
+        ((math.nan, 1.0), (1, 0), ValueError),
+        ((1.0, 1.0, 1.0), (1, 0, 2), ValueError),
+        ((1.0, 1.0), (0.5, 0), TypeError),
+    ],
+)
+def test_what_is_compared_are_two_keys(content, distances, error):
+    """Two finite logits and two whole distances, nothing else."""
+    with pytest.raises(error):
+        compare_keys(content, distances, 0.25)

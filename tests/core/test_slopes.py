@@ -161,6 +161,8 @@ def test_a_slice_keeps_the_slopes_of_the_whole_model(heads):
     [
         ({"schedule": "sorted"}, ValueError, "choose 'reference' or 'geometric'"),
         ({"max_bias": 0}, ValueError, "pass 8.0, as published"),
+        ({"max_bias": 1e6}, ValueError, "too small for float64; pass 8.0"),
+        ({"max_bias": 10**400}, ValueError, "pass 8.0, as published"),
         ({"max_bias": "8"}, TypeError, "pass 8.0, as published"),
         ({"heads": 4}, TypeError, r"pass heads=slice\(4, 8\)"),
     ],
