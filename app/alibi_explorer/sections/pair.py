@@ -73,15 +73,15 @@ def _steps(calculation: Calculation) -> str:
             _operator(text.MINUS),
             _part(text.slope(calculation.slope), "slope m"),
             _operator("×"),
-            _part(f"({distance})" if pair.distance < 0 else distance, "distance i − j, tokens"),
+            _part(f"({distance})" if pair.distance < 0 else distance, "i − j, tokens"),
             _operator(text.equals(pair.distance_bias)),
-            _part(text.signed(pair.distance_bias), "distance bias, logits"),
+            _part(text.signed(pair.distance_bias), "bias, logits"),
         )
         + _step(
             "Sum",
             _part(text.exact(pair.content_logit), "content logit c"),
             _operator("+"),
-            _part(_bracketed(pair.distance_bias), "distance bias, logits"),
+            _part(_bracketed(pair.distance_bias), "bias, logits"),
             _operator(text.equals(pair.summed_logit)),
             _part(text.exact(pair.summed_logit), "before the mask"),
         )
