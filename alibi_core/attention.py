@@ -185,7 +185,8 @@ def causal_alibi_attention(
         )
     with np.errstate(all="ignore"):  # an overflow becomes inf, which masked_softmax names
         content_logits = (q @ k.swapaxes(-2, -1)) / np.sqrt(q.shape[-1]).astype(q.dtype)
-    return causal_alibi_weights(content_logits, slopes) @ v  # type: ignore[no-any-return]
+    output: npt.NDArray[Any] = causal_alibi_weights(content_logits, slopes) @ v
+    return output
 
 
 def _per_query(content_logits: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -75,4 +75,5 @@ def masked_softmax(logits: npt.ArrayLike, allowed: npt.ArrayLike) -> npt.NDArray
         shifted = masked - np.where(np.isneginf(largest), 0, largest)
         exponentials = np.exp(shifted)
         denominators = exponentials.sum(axis=-1, keepdims=True)
-        return exponentials / np.where(denominators == 0, 1, denominators)  # type: ignore[no-any-return]
+        weights: npt.NDArray[Any] = exponentials / np.where(denominators == 0, 1, denominators)
+    return weights
