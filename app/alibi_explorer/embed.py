@@ -17,7 +17,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from alibi_core import Selection, calculate
+from alibi_core import Selection, alibi_slopes, calculate
 from alibi_core.lesson import HEAD_COUNTS, OPENING, TOKENS
 from alibi_explorer.layout import TITLE, View, explorer_html, script, stylesheet
 from alibi_explorer.sections import ALL_SECTIONS, values_of
@@ -139,8 +139,7 @@ def lesson_table() -> str:
     heads: dict[int, list[int]] = {count: [] for count in HEAD_COUNTS}
     entries: dict[str, dict[str, str]] = defaultdict(dict)
     for num_heads in HEAD_COUNTS:
-        for head in range(num_heads):
-            slope = calculate(Selection(num_heads, head)).slope
+        for head, slope in enumerate(alibi_slopes(num_heads).tolist()):
             heads[num_heads].append(slopes.setdefault(slope, len(slopes)))
             for query, key in itertools.product(range(len(TOKENS)), repeat=2):
                 _add_entries(entries, Selection(num_heads, head, query, key), slopes)

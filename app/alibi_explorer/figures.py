@@ -302,7 +302,7 @@ def _heads(calculation: Calculation) -> dict[str, list[Any]]:
         "x": list(heads),
         "y": calculation.slopes.tolist(),
         "marker": ["diamond" if head in calculation.appended_heads else "circle" for head in heads],
-        "slope": [text.slope(slope) for slope in calculation.slopes.tolist()],
+        "slope": [text.exact(slope) for slope in calculation.slopes.tolist()],
         "place": [text.place(source) for source in calculation.slope_sources],
         "rank": [f"{rank} of {len(heads)}" for rank in calculation.slope_ranks.tolist()],
     }

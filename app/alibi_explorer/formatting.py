@@ -25,13 +25,8 @@ def number(value: float, decimals: int = 4) -> str:
 
 
 def exact(value: float) -> str:
-    """All digits where eight decimals hold them exactly, else four decimals."""
+    """All digits where eight decimals hold them, as those of the documented slopes; else four."""
     return number(value, 8 if is_exact(value, 8) else 4)
-
-
-def slope(value: float) -> str:
-    """The documented slopes stand with all their digits."""
-    return exact(value)
 
 
 def is_exact(value: float, decimals: int = 4) -> bool:

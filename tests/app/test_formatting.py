@@ -34,7 +34,7 @@ def test_number(value, written):
 )
 def test_slope(value, written):
     """The documented slopes stand with all their digits, the others with four decimals."""
-    assert text.slope(value) == written
+    assert text.exact(value) == written
 
 
 def test_equals():

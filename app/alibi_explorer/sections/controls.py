@@ -9,7 +9,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
     chosen = calculation.selection.head
     options = "".join(
         f'<option value="{head}"{" selected" if head == chosen else ""}>'
-        f"{head} · slope {text.slope(slope)}</option>"
+        f"{head} · slope {text.exact(slope)}</option>"
         for head, slope in enumerate(calculation.slopes.tolist())
     )
     return {"heads": options}

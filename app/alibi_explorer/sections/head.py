@@ -12,7 +12,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
     selection = calculation.selection
     heads = "1 head" if selection.num_heads == 1 else f"{selection.num_heads} heads"
     caption = (
-        f"Head {selection.head} of {heads}, slope {text.slope(calculation.slope)} logits per token"
+        f"Head {selection.head} of {heads}, slope {text.exact(calculation.slope)} logits per token"
     )
     tables = {name: matrix(calculation, heatmap) for name, heatmap in HEATMAPS.items()}
     return {"caption": caption, **tables}

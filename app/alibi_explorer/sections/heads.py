@@ -21,7 +21,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
 def _remark(calculation: Calculation) -> str:
     head = calculation.selection.head
     source = calculation.slope_sources[head]
-    slope = text.slope(calculation.slope)
+    slope = text.exact(calculation.slope)
     rank = calculation.slope_ranks[head].item()
     origin = (
         f"Head {head}: slope {slope} {text.equals(calculation.slope)} {text.power(source)}, "
@@ -35,14 +35,14 @@ def _remark(calculation: Calculation) -> str:
     first = appended[0]
     return (
         f"{origin} The list is not sorted: head {first} (slope "
-        f"{text.slope(calculation.slopes[first].item())}, "
+        f"{text.exact(calculation.slopes[first].item())}, "
         f"{text.place(calculation.slope_sources[first])}) is steeper than head 0 (slope "
-        f"{text.slope(calculation.slopes[0].item())})."
+        f"{text.exact(calculation.slopes[0].item())})."
     )
 
 
 def _card(calculation: Calculation, head: int) -> str:
-    slope = text.slope(calculation.slopes[head].item())
+    slope = text.exact(calculation.slopes[head].item())
     drawing = miniature(calculation.head_weights[head].tolist(), calculation.allowed.tolist())
     return (
         f'<button type="button" class="card" data-head="{head}" data-pick>{drawing}'
@@ -54,7 +54,7 @@ def _slope_table(calculation: Calculation) -> str:
     rows = "".join(
         f'<tr data-head="{head}" data-pick>'
         f'<th scope="row"><button type="button">{head}</button></th>'
-        f"<td>{text.slope(slope)}{dot(source.exponent)}</td><td>{text.power(source)}</td>"
+        f"<td>{text.exact(slope)}{dot(source.exponent)}</td><td>{text.power(source)}</td>"
         f"<td>{text.short_place(source)}</td><td>{rank}</td></tr>"
         for head, (slope, source, rank) in enumerate(
             zip(

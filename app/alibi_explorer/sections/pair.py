@@ -71,7 +71,7 @@ def _steps(calculation: Calculation) -> str:
         + _step(
             "Bias",
             _operator(text.MINUS),
-            _part(text.slope(calculation.slope), "slope m"),
+            _part(text.exact(calculation.slope), "slope m"),
             _operator("×"),
             _part(f"({distance})" if pair.distance < 0 else distance, "i − j, tokens"),
             _operator(text.equals(pair.distance_bias)),
