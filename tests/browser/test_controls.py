@@ -77,7 +77,7 @@ def test_head_list(explorer, heads):
     explorer.select("heads", heads)
     expect(explorer.control("head").locator("option")).to_have_text(
         [
-            f"{head} · slope {formatting.slope(slope)}"
+            f"{head} · slope {formatting.exact(slope)}"
             for head, slope in enumerate(alibi_slopes(heads).tolist())
         ]
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from alibi_explorer.formatting import slope as slope_text
+from alibi_explorer import formatting
 from alibi_explorer.heatmaps import HEATMAPS
 from alibi_explorer.sections import fill_all
 
@@ -106,7 +106,7 @@ def test_hover_on_a_head(explorer):
     explorer.page.wait_for_function("probe.hovered().length > 0")
     assert explorer.page.evaluate("probe.hovered()") == [
         "4",
-        f"{slope_text(slope)} logits per token",
+        f"{formatting.exact(slope)} logits per token",
         "entry 1 of the 8-head schedule",
         "1 of 6",
     ]
