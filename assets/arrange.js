@@ -55,6 +55,8 @@ function arrangeExplorer(root, search) {
   const title = one("title", ["on", "off"])
   if (title) root.querySelector(".title").hidden = title === "off"
 
+  requestAnimationFrame(() => setTimeout(() => delete root.dataset.late)) // after the first paint
+
   if (problems.length) {
     try {
       history.replaceState(history.state, "", right)

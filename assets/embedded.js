@@ -8,11 +8,12 @@
   const headsOf = (count) => [...lesson.slopes[count].keys()]
 
   const valuesOf = (choice) => ({...choice, slope: lesson.slopes[choice.heads][choice.head]})
-  const lookUp = ({skeletons, rows}, place) => {
-    const [form, filled] = rows[place]
+  const block = (number) => {
+    const [form, filled] = lesson.blocks[number]
     const pieces = filled.split("\t")
-    return skeletons[form].map((text, gap) => text + (pieces[gap] ?? "")).join("")
+    return lesson.skeletons[form].map((text, gap) => text + (pieces[gap] ?? "")).join("")
   }
+  const lookUp = ({rows}, place) => rows[place].map(block).join("")
 
   // The place of every slot's fill in the table, for a choice.
   const placesOf = (choice) => {

@@ -2,8 +2,9 @@
 
 A slot's HTML is a function of the few values in its ``depends_on``, and what depends on a head
 depends on its slope alone, so the table holds each slot once for each of these values: the
-head counts 1 to 16 share sixteen slopes. The entries of a slot differ in a few pieces of text
-and a few shades; what they share, the skeleton, is stored once.
+head counts 1 to 16 share sixteen slopes. An entry is a list of blocks, such as the rows of a table,
+and blocks are shared too. Those of one form differ in a few pieces of text and a few shades; the
+rest, the skeleton, is stored once.
 """
 
 import base64
@@ -15,7 +16,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from html import escape
-from typing import Any
 
 from alibi_core import Selection, alibi_slopes, calculate
 from alibi_core.lesson import HEAD_COUNTS, OPENING, TOKENS
@@ -24,8 +24,10 @@ from alibi_explorer.sections import ALL_SECTIONS, values_of
 from alibi_explorer.snippet import HEIGHT, frame
 from alibi_explorer.state import NOTICE, URL_NAMES
 
+_BLOCK = re.compile(r"(?=<(?:tr|li|option|button)\b)")
+"""Where an entry is cut: what is in two of them is stored once."""
 _GAP = re.compile(r"((?<=>)[^<]+|^[^<]+|\bs\d+\b(?=[^<>]*>))")
-"""What may differ between entries of one form: text between tags, and shades within one."""
+"""What may differ between blocks of one form: text between tags, and shades within one."""
 _BETWEEN = "\t"  # stands in no fill
 
 
@@ -132,8 +134,8 @@ def lesson_table() -> str:
     """The table of all fills as JSON that may stand inside a script element.
 
     ``slopes[heads][head]`` numbers the slopes. ``slots[name]`` has in ``on`` what the slot depends
-    on, in ``rows`` for these values the number of a skeleton and the pieces that fill its gaps,
-    and in ``skeletons`` the text around the gaps.
+    on, and in ``rows`` for these values the numbers of its blocks. ``blocks`` has for each the
+    number of a skeleton and the pieces that fill its gaps, ``skeletons`` the text around the gaps.
     """
     slopes: dict[float, int] = {}
     heads: dict[int, list[int]] = {count: [] for count in HEAD_COUNTS}
@@ -144,16 +146,17 @@ def lesson_table() -> str:
             for query, key in itertools.product(range(len(TOKENS)), repeat=2):
                 _add_entries(entries, Selection(num_heads, head, query, key), slopes)
     url_names = {field: name for name, field in URL_NAMES.items()}
+    rows, blocks, skeletons = _compact(entries)
     slots = {
         f"{section.name}.{slot}": {
             "on": [url_names.get(name, name) for name in names],
-            **_compact(entries[f"{section.name}.{slot}"]),
+            "rows": rows[f"{section.name}.{slot}"],
         }
         for section in ALL_SECTIONS
         for slot, names in section.depends_on.items()
     }
-    table = {"slopes": heads, "positions": len(TOKENS), "slots": slots}
-    table |= {"notice": NOTICE, "frame": frame("{src}")}
+    table = {"slopes": heads, "positions": len(TOKENS), "slots": slots, "blocks": blocks}
+    table |= {"skeletons": skeletons, "notice": NOTICE, "frame": frame("{src}")}
     return json.dumps(table, ensure_ascii=False, separators=(",", ":")).replace("</", r"<\/")
 
 
@@ -174,29 +177,38 @@ def _add_entries(
                 entries[name].setdefault(places[name], html)
 
 
-def _compact(entries: Mapping[str, str]) -> dict[str, Any]:
-    """Entries of one slot as skeletons and rows."""
-    pieces = {place: _GAP.split(html) for place, html in entries.items()}
-    forms: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for place, parts in pieces.items():
-        forms[tuple(parts[::2])].append(place)
+def _compact(
+    entries: Mapping[str, Mapping[str, str]],
+) -> tuple[dict[str, dict[str, list[int]]], list[tuple[int, str]], list[list[str]]]:
+    """The entries of all slots as rows of blocks, the blocks, and their skeletons."""
+    numbers: dict[str, int] = {}
+    rows = {
+        name: {
+            place: [numbers.setdefault(block, len(numbers)) for block in _BLOCK.split(html)]
+            for place, html in places.items()
+        }
+        for name, places in entries.items()
+    }
+    forms: dict[tuple[str, ...], list[list[str]]] = defaultdict(list)
+    for block in numbers:
+        parts = _GAP.split(block)
+        forms[tuple(parts[::2])].append(parts)
 
+    blocks: list[tuple[int, str]] = [(0, "")] * len(numbers)
     skeletons: list[list[str]] = []
-    rows: dict[str, list[Any]] = {}
-    for places in forms.values():
-        columns = zip(*(pieces[place] for place in places), strict=True)
-        gaps = [len(set(column)) > 1 for column in columns]
+    for alike in forms.values():
+        gaps = [len(set(column)) > 1 for column in zip(*alike, strict=True)]
         skeleton = [""]
-        for part, is_gap in zip(pieces[places[0]], gaps, strict=True):
+        for part, is_gap in zip(alike[0], gaps, strict=True):
             if is_gap:
                 skeleton.append("")
             else:
                 skeleton[-1] += part
-        for place in places:
-            filled = itertools.compress(pieces[place], gaps)
-            rows[place] = [len(skeletons), _BETWEEN.join(filled)]
+        for parts in alike:
+            filled = _BETWEEN.join(itertools.compress(parts, gaps))
+            blocks[numbers["".join(parts)]] = (len(skeletons), filled)
         skeletons.append(skeleton)
-    return {"skeletons": skeletons, "rows": rows}
+    return rows, blocks, skeletons
 
 
 def _hash(text: str) -> str:

@@ -38,10 +38,15 @@ def looked_up(table, selection):
     choice["slope"] = table["slopes"][str(selection.num_heads)][selection.head]
     fills = {}
     for name, slot in table["slots"].items():
-        form, filled = slot["rows"][",".join(str(choice[value]) for value in slot["on"])]
-        pairs = itertools.zip_longest(slot["skeletons"][form], filled.split("\t"), fillvalue="")
-        fills[name] = "".join(itertools.chain.from_iterable(pairs))
+        row = slot["rows"][",".join(str(choice[value]) for value in slot["on"])]
+        fills[name] = "".join(block(table, number) for number in row)
     return fills
+
+
+def block(table, number):
+    form, filled = table["blocks"][number]
+    pairs = itertools.zip_longest(table["skeletons"][form], filled.split("\t"), fillvalue="")
+    return "".join(itertools.chain.from_iterable(pairs))
 
 
 def test_the_table_gives_every_fill_of_every_choice(table):
