@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from alibi_core.attention import causal_alibi_weights, causal_weights
-from alibi_core.bias import distance_bias, token_distance
+from alibi_core.attention import causal_alibi_weights, causal_weights, newest_query_weights
+from alibi_core.bias import distance_bias, key_position_bias, row_constant, token_distance
 from alibi_core.lesson import CONTENT_LOGITS, TOKENS
 from alibi_core.mask import causal_mask
 from alibi_core.selection import Selection, position
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
+from alibi_core.softmax import masked_softmax
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -114,6 +115,29 @@ class Calculation:
         Number of allowed keys.
     head_weights : array of shape (head, query, key)
         Weights with ALiBi of every head.
+    symmetric_bias : array of shape (query, key)
+        ``-slope * |i - j|``, for attention without the causal mask, in logits.
+    unmasked_plain_weights, unmasked_alibi_weights : arrays of shape (query, key)
+        Weights without the causal mask, without and with the symmetric bias.
+    key_position_bias : array of shape (key,)
+        ``slope * j``, the form that needs no query, in logits.
+    last_row_bias : array of shape (key,)
+        ``slope * (j - (T - 1))``, the same counted from the last token, in logits.
+    row_constants, last_row_constants : arrays of shape (query,)
+        What these forms have too much in each row, in logits.
+    key_position_shifted, last_row_shifted : arrays of shape (query, key)
+        These forms with the constant of the row subtracted, in logits.
+    key_position_weights, last_row_weights : arrays of shape (query, key)
+        Weights from these forms under the causal mask.
+    shortcut_weights : array of shape (query, key)
+        Weights from the key-position form without the mask, where it fails.
+    forms_agree : bool
+        Whether the three forms give the same weights under the mask, to 1e-12.
+    cached_weights, restarted_weights : arrays of shape (key,)
+        The selected query as a cached step over the keys stored so far, and the same step
+        taken for position 0; 0 for the keys to come.
+    cached_step_agrees : bool
+        Whether the cached step equals its row of the full pass, to 1e-12.
     pair : Pair
         The selected query and key.
     """
@@ -143,6 +167,22 @@ class Calculation:
     alibi_ranks: IntArray
     allowed_counts: IntArray
     head_weights: FloatArray
+    symmetric_bias: FloatArray
+    unmasked_plain_weights: FloatArray
+    unmasked_alibi_weights: FloatArray
+    key_position_bias: FloatArray
+    last_row_bias: FloatArray
+    row_constants: FloatArray
+    last_row_constants: FloatArray
+    key_position_shifted: FloatArray
+    last_row_shifted: FloatArray
+    key_position_weights: FloatArray
+    last_row_weights: FloatArray
+    shortcut_weights: FloatArray
+    forms_agree: bool
+    cached_weights: FloatArray
+    restarted_weights: FloatArray
+    cached_step_agrees: bool
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -235,6 +275,20 @@ def calculate(selection: Selection) -> Calculation:
     plain_weights = causal_weights(content_logits)
     head_weights = causal_alibi_weights(content_logits, slopes)
     alibi_weights = head_weights[selection.head]
+    slope = slopes[[selection.head]]
+
+    symmetric_bias = distance_bias(slope, num_tokens, symmetric=True)[0] + 0.0
+    every_key = np.ones((num_tokens, num_tokens), dtype=bool)
+    by_key = key_position_bias(slope, num_tokens)[0, 0]
+    by_last_row = key_position_bias(slope, key_positions=range(1 - num_tokens, 1))[0, 0] + 0.0
+    constants = row_constant(slope, range(num_tokens))[0, :, 0]
+    last_constants = row_constant(slope, range(1 - num_tokens, 1))[0, :, 0] + 0.0
+    by_key_weights = masked_softmax(content_logits + by_key, allowed)
+    by_last_row_weights = masked_softmax(content_logits + by_last_row, allowed)
+    stored = content_logits[: selection.query + 1]
+    cached, restarted = np.zeros(num_tokens), np.zeros(num_tokens)
+    cached[: len(stored)] = newest_query_weights(stored, slope)[0]
+    restarted[: len(stored)] = newest_query_weights(stored, slope, query_position=0)[0]
 
     return Calculation(
         selection=selection,
@@ -262,7 +316,32 @@ def calculate(selection: Selection) -> Calculation:
         alibi_ranks=np.where(allowed, _ranks(biased_logits), 0),
         allowed_counts=allowed.sum(axis=-1, dtype=np.int64),
         head_weights=head_weights,
+        symmetric_bias=symmetric_bias,
+        unmasked_plain_weights=masked_softmax(
+            np.broadcast_to(content_logits, every_key.shape), every_key
+        ),
+        unmasked_alibi_weights=masked_softmax(content_logits + symmetric_bias, every_key),
+        key_position_bias=by_key,
+        last_row_bias=by_last_row,
+        row_constants=constants,
+        last_row_constants=last_constants,
+        key_position_shifted=by_key - constants[:, None],
+        last_row_shifted=by_last_row - last_constants[:, None],
+        key_position_weights=by_key_weights,
+        last_row_weights=by_last_row_weights,
+        shortcut_weights=masked_softmax(
+            np.broadcast_to(content_logits + by_key, every_key.shape), every_key
+        ),
+        forms_agree=_agree(by_key_weights, alibi_weights)
+        and _agree(by_last_row_weights, alibi_weights),
+        cached_weights=cached,
+        restarted_weights=restarted,
+        cached_step_agrees=_agree(cached, alibi_weights[selection.query]),
     )
+
+
+def _agree(weights: FloatArray, others: FloatArray) -> bool:
+    return bool(np.abs(weights - others).max() <= 1e-12)
 
 
 def _ranks(values: npt.NDArray[Any]) -> IntArray:

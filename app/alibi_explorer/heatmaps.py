@@ -76,3 +76,15 @@ HEATMAPS = {
         depends_on=("slope",),
     ),
 }
+
+SYMMETRIC_BIAS = Heatmap(
+    caption="Bias without the causal mask, logits",
+    values="symmetric_bias",
+    written=text.number,
+    shade=theme.bias_shade,
+    scale=theme.BIAS_RANGE,
+    ends=_ends(text.number, theme.BIAS_RANGE),
+    colours="bias_ramp",
+    depends_on=("slope",),
+)
+"""The absolute distance, for attention that may look ahead."""

@@ -13,8 +13,13 @@ from alibi_explorer.theme import EXPONENT_RANGE, WEIGHT_RANGE, level
 MASKED = '<span class="mask-word">masked</span>'
 
 
-def matrix(calculation: Calculation, heatmap: Heatmap) -> str:
-    """One array of the head as a (query, key) table."""
+def weight(share: float, kind: str) -> str:
+    """A weight with its bar."""
+    return f"{text.percent(share)}{bar(share, kind)}"
+
+
+def matrix(calculation: Calculation, heatmap: Heatmap, *, masked: bool = True) -> str:
+    """One array of the head as a (query, key) table, under the causal mask or without it."""
     array = getattr(calculation, heatmap.values)
     positions = range(len(calculation.tokens))
     header = "".join(
@@ -25,7 +30,7 @@ def matrix(calculation: Calculation, heatmap: Heatmap) -> str:
         cells = []
         for key in positions:
             at = f'data-query="{query}" data-key="{key}" tabindex="-1"'
-            if calculation.allowed[query, key]:
+            if calculation.allowed[query, key] or not masked:
                 value = array[query, key].item()
                 cells.append(
                     f'<td class="{heatmap.shade(value)}" {at}>{heatmap.written(value)}</td>'

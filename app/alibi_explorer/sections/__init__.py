@@ -3,10 +3,18 @@
 from collections.abc import Collection
 
 from alibi_core import Calculation
-from alibi_explorer.sections import controls, head, heads, pair, row
+from alibi_explorer.sections import cache, controls, head, heads, mask, pair, row, shift
 from alibi_explorer.sections.section import Section, values_of
 
-SECTIONS: tuple[Section, ...] = (pair.SECTION, row.SECTION, head.SECTION, heads.SECTION)
+SECTIONS: tuple[Section, ...] = (
+    pair.SECTION,
+    row.SECTION,
+    head.SECTION,
+    heads.SECTION,
+    mask.SECTION,
+    shift.SECTION,
+    cache.SECTION,
+)
 
 ALL_SECTIONS: tuple[Section, ...] = (controls.SECTION, *SECTIONS)
 """With the controls, whose list of heads is a fill too."""

@@ -18,6 +18,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
 SECTION = Section(
     name="controls",
     title="Controls",
+    kind="arithmetic",
     depends_on={"heads": ("num_heads", "head")},
     fill=fill,
 )

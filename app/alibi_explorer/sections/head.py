@@ -21,6 +21,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
 SECTION = Section(
     name="head",
     title="The head",
+    kind="illustrative",
     depends_on={
         "caption": ("num_heads", "head"),
         **{name: heat.depends_on for name, heat in HEATMAPS.items()},

@@ -105,6 +105,7 @@ def _weight_cell(calculation: Calculation, query: int, key: int, weight: float) 
 SECTION = Section(
     name="heads",
     title="All heads",
+    kind="arithmetic",
     depends_on={
         "remark": ("num_heads", "head"),
         "strip": ("num_heads",),

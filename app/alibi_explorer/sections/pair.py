@@ -149,6 +149,7 @@ def _bracketed(bias: float) -> str:
 SECTION = Section(
     name="pair",
     title="One pair",
+    kind="illustrative",
     depends_on={"sentence": ("slope", "query", "key"), "steps": ("slope", "query", "key")},
     fill=fill,
 )

@@ -3,7 +3,7 @@
 from alibi_core import Calculation, Pair
 from alibi_explorer import formatting as text
 from alibi_explorer.sections.section import Section
-from alibi_explorer.tables import MASKED, bar
+from alibi_explorer.tables import MASKED, weight
 
 COLUMNS = (
     ("key", "position"),
@@ -55,13 +55,9 @@ def _key_row(calculation: Calculation, pair: Pair, content: str, bias: str, logi
         f'<tr data-key="{pair.key}" data-pick{"" if pair.allowed else " class=masked"}>'
         f'<th scope="row">{name}</th>'
         f"<td>{text.number(pair.distance)}</td><td>{content}</td><td>{bias}</td><td>{logit}</td>"
-        f"<td>{_weight(pair.alibi_weight, 'with')}</td><td>{ranks[0]}</td>"
-        f"<td>{_weight(pair.plain_weight, 'without')}</td><td>{ranks[1]}</td></tr>"
+        f"<td>{weight(pair.alibi_weight, 'with')}</td><td>{ranks[0]}</td>"
+        f"<td>{weight(pair.plain_weight, 'without')}</td><td>{ranks[1]}</td></tr>"
     )
-
-
-def _weight(share: float, kind: str) -> str:
-    return f"{text.percent(share)}{bar(share, kind)}"
 
 
 def _remark(calculation: Calculation) -> str:
@@ -89,6 +85,7 @@ def _remark(calculation: Calculation) -> str:
 SECTION = Section(
     name="row",
     title="The row",
+    kind="illustrative",
     depends_on={"table": ("slope", "query"), "remark": ("slope", "query", "key")},
     fill=fill,
 )

@@ -16,6 +16,9 @@ class Section:
     name : str
         Used in the URL and as the prefix of its slots; its prose is ``prose/<name>.html``.
     title : str
+    kind : str
+        What its claim rests on: ``arithmetic`` (follows from the formula), ``illustrative`` (our
+        teaching values) or ``measured`` (an experiment, with its conditions).
     depends_on : mapping of slot to tuple of str
         Which of ``num_heads``, ``head``, ``slope``, ``query``, ``key`` the slot's HTML is a
         function of. The page sends a slot only when one of them changed.
@@ -27,6 +30,7 @@ class Section:
 
     name: str
     title: str
+    kind: str
     depends_on: Mapping[str, tuple[str, ...]]
     fill: Callable[[Calculation], dict[str, str]]
     figures: type[Figures] | None = None

@@ -1,0 +1,54 @@
+"""The mask and the bias: access against preference, each alone and both together."""
+
+from alibi_core import Calculation
+from alibi_explorer import formatting as text
+from alibi_explorer.heatmaps import SYMMETRIC_BIAS
+from alibi_explorer.sections.section import Section
+from alibi_explorer.tables import matrix, weight
+
+CORNERS = (
+    ("neither", "unmasked_plain_weights", "without"),
+    ("mask alone", "plain_weights", "without"),
+    ("bias alone", "unmasked_alibi_weights", "with"),
+    ("mask and bias", "alibi_weights", "with"),
+)
+"""Column, the array of the calculation that it shows, and the kind of its bar."""
+
+
+def fill(calculation: Calculation) -> dict[str, str]:
+    return {"corners": _corners(calculation), "matrix": _matrix(calculation)}
+
+
+def _corners(calculation: Calculation) -> str:
+    query = calculation.selection.query
+    header = "".join(f'<th scope="col">{name} <small>weight</small></th>' for name, _, _ in CORNERS)
+    rows = []
+    for key in range(len(calculation.tokens)):
+        cells = []
+        for name, values, kind in CORNERS:
+            share = getattr(calculation, values)[query, key].item()
+            hidden = "mask" in name and not calculation.allowed[query, key]
+            cells.append(
+                f'<td class="masked">{text.percent(share)}</td>'
+                if hidden
+                else f"<td>{weight(share, kind)}</td>"
+            )
+        name = text.key_token(calculation, key)
+        rows.append(f'<tr data-key="{key}"><th scope="row">{name}</th>{"".join(cells)}</tr>')
+    return (
+        f"<table><caption>Weights of {text.query_token(calculation, query)}</caption><thead><tr>"
+        f'<th scope="col">key</th>{header}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )
+
+
+def _matrix(calculation: Calculation) -> str:
+    return matrix(calculation, SYMMETRIC_BIAS, masked=False)
+
+
+SECTION = Section(
+    name="mask",
+    title="The mask and the bias",
+    kind="illustrative",
+    depends_on={"corners": ("slope", "query"), "matrix": ("slope",)},
+    fill=fill,
+)
