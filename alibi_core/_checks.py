@@ -1,6 +1,7 @@
 """What the public functions accept, checked once, at the border."""
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,12 @@ def count(name: str, value: object) -> int:
     return number
 
 
-def one_of(name: str, value: object, choices: range, absent: str) -> int:
+def one_of(name: str, value: object, choices: Sequence[int], absent: str) -> int:
     """`value` as an int of `choices`; `absent` says with ``{}`` what a wrong one is not."""
-    fix = f"choose {choices[0]}" if len(choices) == 1 else f"choose {choices[0]} to {choices[-1]}"
+    every = ", ".join(map(str, choices))
+    if isinstance(choices, range) and len(choices) > 1:
+        every = f"{choices[0]} to {choices[-1]}"
+    fix = f"choose {every}"
     number = whole_number(name, value, fix)
     if number not in choices:
         raise ValueError(f"{absent.format(number)}; {fix}")

@@ -6,18 +6,33 @@ lay these numbers out and never compute.
 """
 
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from alibi_core.attention import causal_alibi_weights, causal_weights, newest_query_weights
-from alibi_core.bias import distance_bias, key_position_bias, row_constant, token_distance
+from alibi_core.attention import causal_alibi_weights, causal_weights
+from alibi_core.bias import distance_bias, token_distance
+from alibi_core.claims import (
+    CachedStep,
+    Competition,
+    FarAway,
+    MaskAndBias,
+    Schedule,
+    ThreeForms,
+    both_schedules,
+    cached_step,
+    compete,
+    far_away,
+    freeze_arrays,
+    mask_and_bias,
+    three_forms,
+)
 from alibi_core.lesson import CONTENT_LOGITS, TOKENS
 from alibi_core.mask import causal_mask
 from alibi_core.selection import Selection, position
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
-from alibi_core.softmax import masked_softmax
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -115,29 +130,20 @@ class Calculation:
         Number of allowed keys.
     head_weights : array of shape (head, query, key)
         Weights with ALiBi of every head.
-    symmetric_bias : array of shape (query, key)
-        ``-slope * |i - j|``, for attention without the causal mask, in logits.
-    unmasked_plain_weights, unmasked_alibi_weights : arrays of shape (query, key)
-        Weights without the causal mask, without and with the symmetric bias.
-    key_position_bias : array of shape (key,)
-        ``slope * j``, the form that needs no query, in logits.
-    last_row_bias : array of shape (key,)
-        ``slope * (j - (T - 1))``, the same counted from the last token, in logits.
-    row_constants, last_row_constants : arrays of shape (query,)
-        What these forms have too much in each row, in logits.
-    key_position_shifted, last_row_shifted : arrays of shape (query, key)
-        These forms with the constant of the row subtracted, in logits.
-    key_position_weights, last_row_weights : arrays of shape (query, key)
-        Weights from these forms under the causal mask.
-    shortcut_weights : array of shape (query, key)
-        Weights from the key-position form without the mask, where it fails.
-    forms_agree : bool
-        Whether the three forms give the same weights under the mask, to 1e-12.
-    cached_weights, restarted_weights : arrays of shape (key,)
-        The selected query as a cached step over the keys stored so far, and the same step
-        taken for position 0; 0 for the keys to come.
-    cached_step_agrees : bool
-        Whether the cached step equals its row of the full pass, to 1e-12.
+    mask_and_bias : MaskAndBias
+        Weights with the mask and the bias each on and off.
+    forms : ThreeForms
+        The row's bias in three forms that give the same weights.
+    cached_step : CachedStep
+        The query as the newest token over stored keys.
+    competition : Competition
+        The key against the other key.
+    weight_ratio : float or None
+        Weight of the key over that of the other key in the query's row.
+    schedule : Schedule
+        The slopes of ``count`` heads, and those of the plain geometric rule.
+    far_away : FarAway
+        Every head at the distance ``far``.
     pair : Pair
         The selected query and key.
     """
@@ -167,27 +173,9 @@ class Calculation:
     alibi_ranks: IntArray
     allowed_counts: IntArray
     head_weights: FloatArray
-    symmetric_bias: FloatArray
-    unmasked_plain_weights: FloatArray
-    unmasked_alibi_weights: FloatArray
-    key_position_bias: FloatArray
-    last_row_bias: FloatArray
-    row_constants: FloatArray
-    last_row_constants: FloatArray
-    key_position_shifted: FloatArray
-    last_row_shifted: FloatArray
-    key_position_weights: FloatArray
-    last_row_weights: FloatArray
-    shortcut_weights: FloatArray
-    forms_agree: bool
-    cached_weights: FloatArray
-    restarted_weights: FloatArray
-    cached_step_agrees: bool
 
     def __post_init__(self) -> None:
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        freeze_arrays(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are worked out anew, so their arrays are read-only too."""
@@ -198,6 +186,41 @@ class Calculation:
         """Heads whose slope comes from the schedule with twice as many heads, in head order."""
         kept = self.slope_sources[0].schedule_heads
         return tuple(range(kept, len(self.slope_sources)))
+
+    @cached_property
+    def mask_and_bias(self) -> MaskAndBias:
+        return mask_and_bias(self.content_logits, self.slope)
+
+    @cached_property
+    def forms(self) -> ThreeForms:
+        return three_forms(self.content_logits, self.slope)
+
+    @cached_property
+    def cached_step(self) -> CachedStep:
+        return cached_step(self.content_logits, self.slope, self.selection.query)
+
+    @cached_property
+    def competition(self) -> Competition:
+        chosen = self.selection
+        content_logits = self.content_logits * (1 - chosen.equal)
+        return compete(content_logits, self.slopes, chosen.head, chosen.key, chosen.other)
+
+    @property
+    def weight_ratio(self) -> float | None:
+        """Weight of the key over that of the other key in the row; None if one is masked."""
+        query, pair = self.selection.query, (self.selection.key, self.selection.other)
+        if not self.allowed[query, list(pair)].all():
+            return None
+        key, other = self.alibi_weights[query, list(pair)]
+        return float(key / other)
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        return both_schedules(self.selection.count)
+
+    @cached_property
+    def far_away(self) -> FarAway:
+        return far_away(self.slopes, self.selection.far)
 
     @property
     def pair(self) -> Pair:
@@ -262,11 +285,17 @@ def calculate(selection: Selection) -> Calculation:
             f"calculate needs a Selection, got {type(selection).__name__}; "
             "pass Selection(num_heads=4, head=0, query=5, key=0)"
         )
+    return Calculation(selection, **_steps_of_head(selection.num_heads, selection.head))
+
+
+@cache
+def _steps_of_head(num_heads: int, head: int) -> dict[str, Any]:
+    """All fields but the selection: they hold every query and key, so pairs share them."""
     num_tokens = len(TOKENS)
-    slopes = alibi_slopes(selection.num_heads)
+    slopes = alibi_slopes(num_heads)
     content_logits = np.array(CONTENT_LOGITS)
     allowed = causal_mask(num_tokens)
-    bias = distance_bias(slopes, num_tokens)[selection.head] + 0.0  # + 0.0 turns -0.0 into 0.0
+    bias = distance_bias(slopes, num_tokens)[head] + 0.0  # + 0.0 turns -0.0 into 0.0
 
     plain_logits = np.where(allowed, content_logits, -np.inf)
     biased_logits = np.where(allowed, content_logits + bias, -np.inf)
@@ -274,74 +303,33 @@ def calculate(selection: Selection) -> Calculation:
     alibi_exponentials = np.exp(biased_logits)
     plain_weights = causal_weights(content_logits)
     head_weights = causal_alibi_weights(content_logits, slopes)
-    alibi_weights = head_weights[selection.head]
-    slope = slopes[[selection.head]]
-
-    symmetric_bias = distance_bias(slope, num_tokens, symmetric=True)[0] + 0.0
-    every_key = np.ones((num_tokens, num_tokens), dtype=bool)
-    by_key = key_position_bias(slope, num_tokens)[0, 0]
-    by_last_row = key_position_bias(slope, key_positions=range(1 - num_tokens, 1))[0, 0] + 0.0
-    constants = row_constant(slope, range(num_tokens))[0, :, 0]
-    last_constants = row_constant(slope, range(1 - num_tokens, 1))[0, :, 0] + 0.0
-    by_key_weights = masked_softmax(content_logits + by_key, allowed)
-    by_last_row_weights = masked_softmax(content_logits + by_last_row, allowed)
-    stored = content_logits[: selection.query + 1]
-    cached, restarted = np.zeros(num_tokens), np.zeros(num_tokens)
-    cached[: len(stored)] = newest_query_weights(stored, slope)[0]
-    restarted[: len(stored)] = newest_query_weights(stored, slope, query_position=0)[0]
-
-    return Calculation(
-        selection=selection,
-        tokens=TOKENS,
-        slope=slopes[selection.head].item(),
-        slopes=slopes,
-        slope_sources=slope_sources(selection.num_heads),
-        slope_ranks=_ranks(slopes),
-        distance=token_distance(num_tokens),
-        allowed=allowed,
-        content_logits=content_logits,
-        distance_bias=bias,
-        plain_logits=plain_logits,
-        biased_logits=biased_logits,
-        plain_exponentials=plain_exponentials,
-        alibi_exponentials=alibi_exponentials,
-        plain_denominators=plain_exponentials.sum(axis=-1),
-        alibi_denominators=alibi_exponentials.sum(axis=-1),
-        plain_weights=plain_weights,
-        alibi_weights=alibi_weights,
-        weight_difference=alibi_weights - plain_weights,
-        plain_sums=plain_weights.sum(axis=-1),
-        alibi_sums=alibi_weights.sum(axis=-1),
-        plain_ranks=np.where(allowed, _ranks(plain_logits), 0),
-        alibi_ranks=np.where(allowed, _ranks(biased_logits), 0),
-        allowed_counts=allowed.sum(axis=-1, dtype=np.int64),
-        head_weights=head_weights,
-        symmetric_bias=symmetric_bias,
-        unmasked_plain_weights=masked_softmax(
-            np.broadcast_to(content_logits, every_key.shape), every_key
-        ),
-        unmasked_alibi_weights=masked_softmax(content_logits + symmetric_bias, every_key),
-        key_position_bias=by_key,
-        last_row_bias=by_last_row,
-        row_constants=constants,
-        last_row_constants=last_constants,
-        key_position_shifted=by_key - constants[:, None],
-        last_row_shifted=by_last_row - last_constants[:, None],
-        key_position_weights=by_key_weights,
-        last_row_weights=by_last_row_weights,
-        shortcut_weights=masked_softmax(
-            np.broadcast_to(content_logits + by_key, every_key.shape), every_key
-        ),
-        forms_agree=_agree(by_key_weights, alibi_weights)
-        and _agree(by_last_row_weights, alibi_weights),
-        cached_weights=cached,
-        restarted_weights=restarted,
-        cached_step_agrees=_agree(cached, alibi_weights[selection.query]),
-    )
-
-
-def _agree(weights: FloatArray, others: FloatArray) -> bool:
-    return bool(np.abs(weights - others).max() <= 1e-12)
+    alibi_weights = head_weights[head]
+    return {
+        "tokens": TOKENS,
+        "slope": slopes[head].item(),
+        "slopes": slopes,
+        "slope_sources": slope_sources(num_heads),
+        "slope_ranks": _ranks(slopes),
+        "distance": token_distance(num_tokens),
+        "allowed": allowed,
+        "content_logits": content_logits,
+        "distance_bias": bias,
+        "plain_logits": plain_logits,
+        "biased_logits": biased_logits,
+        "plain_exponentials": plain_exponentials,
+        "alibi_exponentials": alibi_exponentials,
+        "plain_denominators": plain_exponentials.sum(axis=-1),
+        "alibi_denominators": alibi_exponentials.sum(axis=-1),
+        "plain_weights": plain_weights,
+        "alibi_weights": alibi_weights,
+        "weight_difference": alibi_weights - plain_weights,
+        "plain_sums": plain_weights.sum(axis=-1),
+        "alibi_sums": alibi_weights.sum(axis=-1),
+        "plain_ranks": np.where(allowed, _ranks(plain_logits), 0),
+        "alibi_ranks": np.where(allowed, _ranks(biased_logits), 0),
+        "allowed_counts": allowed.sum(axis=-1, dtype=np.int64),
+        "head_weights": head_weights,
+    }
 
 
 def _ranks(values: npt.NDArray[Any]) -> IntArray:

@@ -6,6 +6,7 @@ other five are chosen so that its opening percentages come out (35.9 % without A
 with) while key 0, the farthest, still beats every key but the query's own.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 TOKENS: tuple[str, ...] = ("The", "cat", "sat", "on", "the", "mat")
@@ -17,7 +18,28 @@ CONTENT_LOGITS: tuple[float, ...] = (2.0, 1.4, 0.0, 1.2, 0.4, 1.2)
 HEAD_COUNTS: range = range(1, 17)
 """The numbers of heads that the lesson offers."""
 
-OPENING: dict[str, int] = {"num_heads": 4, "head": 0, "query": 5, "key": 0}
+FAR_DISTANCES: tuple[int, ...] = (
+    *(1, 2, 5, 10, 20, 50, 100, 200, 500, 1023, 2047, 5_000, 10_000, 100_000, 1_000_000),
+)
+"""Distances that the lesson looks at beyond its sentence, in tokens."""
+
+POSITIONS: range = range(len(TOKENS))
+
+CHOICES: dict[str, Sequence[int]] = {
+    "num_heads": HEAD_COUNTS,
+    "query": POSITIONS,
+    "key": POSITIONS,
+    "other": POSITIONS,
+    "equal": range(2),
+    "count": range(1, 129),
+    "far": FAR_DISTANCES,
+}
+"""What each part of a choice may be; the head is one of ``num_heads``."""
+
+OPENING: dict[str, int] = {
+    **{"num_heads": 4, "head": 0, "query": 5, "key": 0},
+    **{"other": 5, "equal": 0, "count": 12, "far": 1023},
+}
 """The choice that the lesson opens with: "mat" looks back to "The" in head 0 of four."""
 
 PAPER = (
@@ -73,3 +95,56 @@ FIGURES: dict[str, Figure] = {
     "bias at distance 2047, slope 0.00390625": Figure(-7.99609375, "logits", _LENGTH),
 }
 """The documented figures that the core reproduces, by name; the tests hold each."""
+
+
+@dataclass(frozen=True)
+class PaperResult:
+    """What the paper's comparison measured, with its conditions.
+
+    Attributes
+    ----------
+    billion_parameters : float
+        Size of both models.
+    train_tokens, test_tokens : int
+        Length that the ALiBi model was trained at, and that it was tested at. There it matched
+        the perplexity of a model with sinusoidal positions trained at `test_tokens`.
+    less_memory_percent, faster_percent : int
+        What its training saved, because its texts were shorter.
+    source : str
+    """
+
+    billion_parameters: float
+    train_tokens: int
+    test_tokens: int
+    less_memory_percent: int
+    faster_percent: int
+    source: str
+
+
+PAPER_RESULT = PaperResult(1.3, 1024, 2048, 11, 11, f"{PAPER}; {_LENGTH}")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A published model with ALiBi.
+
+    Attributes
+    ----------
+    name : str
+    num_heads : int
+        Attention heads of a layer.
+    source : str
+        The public text that states the number.
+    """
+
+    name: str
+    num_heads: int
+    source: str
+
+
+MODELS: tuple[Model, ...] = (
+    Model("Jina v2 base", 12, "huggingface.co/jinaai/jina-embeddings-v2-base-en, config.json"),
+    Model("Baichuan-13B", 40, "huggingface.co/baichuan-inc/Baichuan-13B-Base, config.json"),
+    Model("BLOOM", 112, "huggingface.co/bigscience/bloom, model card"),
+)
+"""Models whose number of heads is no power of two."""

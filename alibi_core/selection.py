@@ -1,13 +1,14 @@
 """What has the reader chosen?
 
 A number of heads, one of these heads, a query position and a key position. A key in the
-query's future is a valid choice: seeing it masked is part of the lesson.
+query's future is a valid choice: seeing it masked is part of the lesson. Some sections ask for
+one thing more: a second key, equal content, a longer list of heads, a far distance.
 """
 
 from dataclasses import dataclass
 
 from alibi_core._checks import one_of
-from alibi_core.lesson import HEAD_COUNTS, OPENING, TOKENS
+from alibi_core.lesson import CHOICES, OPENING, POSITIONS
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,14 @@ class Selection:
         Head, 0 to ``num_heads - 1``.
     query, key : int
         Positions, 0 to 5.
+    other : int
+        Position of a second key, 0 to 5, which competes with the first.
+    equal : int
+        1 gives these two keys equal content, 0 that of the lesson.
+    count : int
+        Number of heads, 1 to 128, whose slopes are listed.
+    far : int
+        A distance in tokens, one of `lesson.FAR_DISTANCES`.
 
     Raises
     ------
@@ -35,22 +44,32 @@ class Selection:
     head: int = OPENING["head"]
     query: int = OPENING["query"]
     key: int = OPENING["key"]
+    other: int = OPENING["other"]
+    equal: int = OPENING["equal"]
+    count: int = OPENING["count"]
+    far: int = OPENING["far"]
 
     def __post_init__(self) -> None:
-        num_heads = one_of("num_heads", self.num_heads, HEAD_COUNTS, "the lesson has no {} heads")
+        num_heads = one_of("num_heads", self.num_heads, CHOICES["num_heads"], _ABSENT["num_heads"])
         heads = "1 head" if num_heads == 1 else f"{num_heads} heads"
-        absent = f"head {{}} does not exist with {heads}"
-        checked = {
-            "num_heads": num_heads,
-            "head": one_of("head", self.head, range(num_heads), absent),
-            "query": position("query", self.query),
-            "key": position("key", self.key),
-        }
-        for name, value in checked.items():
+        absent = _ABSENT | {"head": f"head {{}} does not exist with {heads}"}
+        for name, choices in {"head": range(num_heads), **CHOICES}.items():
+            value = one_of(name, getattr(self, name), choices, absent[name])
             object.__setattr__(self, name, value)  # a NumPy integer becomes an int
+
+
+_ABSENT = {
+    "num_heads": "the lesson has no {} heads",
+    **{
+        name: f"{name} {{}} is not a position of the {len(POSITIONS)} tokens"
+        for name in ("query", "key", "other")
+    },
+    "equal": "equal {} is neither no nor yes",
+    "count": "the lesson lists no slopes of {} heads",
+    "far": "the lesson does not look at a distance of {} tokens",
+}
 
 
 def position(name: str, value: object) -> int:
     """`value` as a position of the lesson's tokens; `name` is ``query`` or ``key``."""
-    absent = f"{name} {{}} is not a position of the {len(TOKENS)} tokens"
-    return one_of(name, value, range(len(TOKENS)), absent)
+    return one_of(name, value, POSITIONS, _ABSENT[name])

@@ -3,11 +3,8 @@
 (() => {
   const lesson = JSON.parse(document.getElementById("lesson").textContent)
   const root = document.querySelector(".alibi")
-  const positions = [...Array(lesson.positions).keys()]
-  const counts = Object.keys(lesson.slopes).map(Number)
   const headsOf = (count) => [...lesson.slopes[count].keys()]
 
-  const valuesOf = (choice) => ({...choice, slope: lesson.slopes[choice.heads][choice.head]})
   const block = (number) => {
     const [form, filled] = lesson.blocks[number]
     const pieces = filled.split("\t")
@@ -15,10 +12,13 @@
   }
   const lookUp = ({rows}, place) => rows[place].map(block).join("")
 
-  // The place of every slot's fill in the table, for a choice.
+  // The place of every slot's fill in its rows, for a choice.
   const placesOf = (choice) => {
-    const values = valuesOf(choice)
-    const place = ({on}) => on.map((name) => values[name]).join(",")
+    const values = {...choice, slope: lesson.slopes[choice.heads][choice.head]}
+    const place = ({on}) => on.reduce((at, name) => {
+      const choices = lesson.choices[name]
+      return at * choices.length + choices.indexOf(values[name])
+    }, 0)
     return Object.fromEntries(Object.entries(lesson.slots).map(([name, slot]) => [name, place(slot)]))
   }
 
@@ -34,15 +34,15 @@
     page.mark(choice)
   }
 
-  const writeUrl = addressWriter()
   const pick = (part) => {
     if (Object.entries(part).every(([name, value]) => choice[name] === value)) return
     choose(part)
     page.notify("")
     writeUrl(choice)
-    tell(choice)
+    tell(page.brief(choice))
   }
   const page = createExplorer(root, pick)
+  const writeUrl = addressWriter(page)
   let choice = page.controls()
   let shown = placesOf(choice)
 
@@ -72,14 +72,10 @@
       }
       return chosen
     }
-    const heads = nearest("heads", counts, choice.heads)
+    const heads = nearest("heads", lesson.choices.heads, choice.heads)
     const kept = headsOf(heads).includes(choice.head) ? choice.head : 0
-    const part = {
-      heads,
-      head: nearest("head", headsOf(heads), kept),
-      query: nearest("query", positions, choice.query),
-      key: nearest("key", positions, choice.key),
-    }
+    const part = {heads, head: nearest("head", headsOf(heads), kept)}
+    for (const name of Object.keys(choice)) part[name] ??= nearest(name, lesson.choices[name], choice[name])
     return [part, sentence(problems)]
   }
 

@@ -1,11 +1,9 @@
 // What every host of the explorer shares: it puts in fills, marks what is chosen and tells what
 // the reader picks. It holds no number of the lesson and computes none.
 
-const NAMES = ["heads", "head", "query", "key"]
-
 // Keeps the address in step, at a pause: browsers refuse many changes of it in a row, and a sandbox or a
 // file may refuse every one.
-function addressWriter() {
+function addressWriter({opening}) {
   const pending = {}
   let timer = null
   return (part) => {
@@ -13,7 +11,10 @@ function addressWriter() {
     clearTimeout(timer)
     timer = setTimeout(() => {
       const url = new URL(location.href)
-      for (const [name, value] of Object.entries(pending)) url.searchParams.set(name, value)
+      for (const [name, value] of Object.entries(pending)) {
+        if (opening[name] === value) url.searchParams.delete(name)
+        else url.searchParams.set(name, value)
+      }
       try {
         history.replaceState(history.state, "", url)
       } catch {}
@@ -22,27 +23,35 @@ function addressWriter() {
 }
 
 function createExplorer(root, pick) {
-  const form = root.querySelector("form.controls")
+  const opening = JSON.parse(root.dataset.opening) // of what single sections ask for
+  const names = Object.keys(JSON.parse(root.dataset.choice))
+  const control = (name) => [...root.querySelectorAll("form")].map(({elements}) => elements[name]).find(Boolean)
+
+  // Without what stands as it does at the opening and one section alone follows.
+  const brief = (choice) => Object.fromEntries(Object.entries(choice).filter(([name, value]) => opening[name] !== value))
 
   // The part of the choice that an element stands for, such as {query: 3, key: 1}.
   const partOf = (element) => {
     const part = {}
-    for (const name of NAMES) {
+    for (const name of names) {
       if (name in element.dataset) part[name] = Number(element.dataset[name])
     }
     return part
   }
 
-  const controls = () => Object.fromEntries(NAMES.map((name) => [name, Number(form.elements[name].value)]))
+  const controls = () => Object.fromEntries(names.map((name) => [name, Number(control(name).value)]))
 
   // Whether a part of a choice from outside names only what there is.
   const isSound = (part) => {
     const {heads} = {...controls(), ...part}
-    const values = (control) => [...(control.options ?? control)].map((option) => Number(option.value))
+    const offers = (control, value) =>
+      control.type === "range"
+        ? Number.isInteger(value) && value >= Number(control.min) && value <= Number(control.max)
+        : [...(control.options ?? control)].some((option) => Number(option.value) === value)
     return Object.entries(part).every(([name, value]) =>
       name === "head"
         ? Number.isInteger(value) && value >= 0 && value < heads
-        : NAMES.includes(name) && values(form.elements[name]).includes(value))
+        : names.includes(name) && offers(control(name), value))
   }
 
   const put = (fills) => {
@@ -56,7 +65,7 @@ function createExplorer(root, pick) {
   }
 
   const setControls = (choice) => {
-    for (const name of NAMES) form.elements[name].value = String(choice[name])
+    for (const [name, value] of Object.entries({...opening, ...choice})) control(name).value = String(value)
   }
 
   const mark = (choice) => {
@@ -78,7 +87,8 @@ function createExplorer(root, pick) {
   const share = root.querySelector(".share")
   const link = () => {
     const url = new URL(location.href)
-    for (const [name, value] of Object.entries(controls())) url.searchParams.set(name, value)
+    for (const name of names) url.searchParams.delete(name)
+    for (const [name, value] of Object.entries(brief(controls()))) url.searchParams.set(name, value)
     const {theme} = root.dataset
     if (theme === "auto") url.searchParams.delete("theme")
     else url.searchParams.set("theme", theme)
@@ -106,10 +116,9 @@ function createExplorer(root, pick) {
     }
   })
 
-  form.addEventListener("submit", (event) => event.preventDefault())
-  form.addEventListener("change", (event) => {
-    const {name, value} = event.target
-    if (NAMES.includes(name)) pick({[name]: Number(value)})
+  root.addEventListener("submit", (event) => event.preventDefault())
+  root.addEventListener("change", ({target: {name, value}}) => {
+    if (names.includes(name)) pick({[name]: Number(value)})
   })
 
   root.addEventListener("click", (event) => {
@@ -145,5 +154,5 @@ function createExplorer(root, pick) {
     }
   })
 
-  return {controls, isSound, put, setControls, mark, notify}
+  return {opening, brief, controls, isSound, put, setControls, mark, notify}
 }

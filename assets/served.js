@@ -14,10 +14,10 @@ export function render({model, el}) {
     else writeUrl(part.heads <= page.controls().head ? {...part, head: 0} : part)
   }
   const page = createExplorer(root, pick)
-  const writeUrl = served ? addressWriter() : () => {}
+  const writeUrl = served ? addressWriter(page) : () => {}
 
   // The page around is told what the reader changes, and not what it asked for itself.
-  let told = JSON.stringify(page.controls())
+  let told = JSON.stringify(page.brief(page.controls()))
   let fromHost = false
   const take = (part) => {
     fromHost = true
@@ -30,7 +30,7 @@ export function render({model, el}) {
     if (message.picks === picks) page.setControls(message.choice)
     page.mark(message.choice)
     if (message.notice !== undefined) page.notify(message.notice)
-    writeUrl(message.choice)
+    writeUrl({...page.opening, ...message.choice})
     if (message.picks !== picks) return
     const now = JSON.stringify(message.choice)
     if (now !== told && !fromHost) tell(message.choice)

@@ -13,21 +13,26 @@ import itertools
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 
 from alibi_core import Selection, alibi_slopes, calculate
-from alibi_core.lesson import HEAD_COUNTS, OPENING, TOKENS
+from alibi_core.lesson import CHOICES, HEAD_COUNTS, OPENING, TOKENS
+from alibi_explorer.formatting import MINUS, THIN_SPACE
 from alibi_explorer.layout import TITLE, View, explorer_html, script, stylesheet
-from alibi_explorer.sections import ALL_SECTIONS, values_of
-from alibi_explorer.snippet import HEIGHT, frame
+from alibi_explorer.sections import ALL_SECTIONS
+from alibi_explorer.snippet import HEIGHT
 from alibi_explorer.state import NOTICE, URL_NAMES
 
-_BLOCK = re.compile(r"(?=<(?:tr|li|option|button)\b)")
-"""Where an entry is cut: what is in two of them is stored once."""
-_GAP = re.compile(r"((?<=>)[^<]+|^[^<]+|\bs\d+\b(?=[^<>]*>))")
-"""What may differ between blocks of one form: text between tags, and shades within one."""
+_BLOCK = re.compile(r"(?=<(?:tr|li|option|button)\b)|(?<=[.:;]) (?=[A-Z])")
+"""Where an entry is cut: a row or a sentence that stands in two of them is stored once."""
+_GAP = re.compile(
+    rf"((?:{'|'.join(TOKENS)}) \(\d\)"
+    rf"|(?<![\w<=\"])[{MINUS}+]?\d[\d{THIN_SPACE}.]*"
+    r"|\bs\d+\b(?=[^<>]*>))"
+)
+"""What may differ between blocks of one form: tokens and numbers in the text, and shades."""
 _BETWEEN = "\t"  # stands in no fill
 
 
@@ -133,53 +138,77 @@ def embed(
 def lesson_table() -> str:
     """The table of all fills as JSON that may stand inside a script element.
 
-    ``slopes[heads][head]`` numbers the slopes. ``slots[name]`` has in ``on`` what the slot depends
-    on, and in ``rows`` for these values the numbers of its blocks. ``blocks`` has for each the
-    number of a skeleton and the pieces that fill its gaps, ``skeletons`` the text around the gaps.
+    ``choices`` has what each part of a choice may be, ``slopes[heads][head]`` numbers the slopes.
+    ``slots[name]`` has in ``on`` what the slot depends on, and in ``rows``, in the order of these
+    choices, the numbers of its blocks. ``blocks`` has for each the number of a skeleton and
+    the pieces that fill its gaps, ``skeletons`` the text around the gaps.
     """
     slopes: dict[float, int] = {}
-    heads: dict[int, list[int]] = {count: [] for count in HEAD_COUNTS}
-    entries: dict[str, dict[str, str]] = defaultdict(dict)
-    for num_heads in HEAD_COUNTS:
-        for head, slope in enumerate(alibi_slopes(num_heads).tolist()):
-            heads[num_heads].append(slopes.setdefault(slope, len(slopes)))
-            for query, key in itertools.product(range(len(TOKENS)), repeat=2):
-                _add_entries(entries, Selection(num_heads, head, query, key), slopes)
-    url_names = {field: name for name, field in URL_NAMES.items()}
+    heads: dict[int, list[int]] = {
+        count: [slopes.setdefault(slope, len(slopes)) for slope in alibi_slopes(count).tolist()]
+        for count in HEAD_COUNTS
+    }
+    choices: dict[str, Sequence[int]] = dict(CHOICES)
+    choices |= {"head": range(max(HEAD_COUNTS)), "slope": range(len(slopes))}
+    entries: dict[str, dict[tuple[int, ...], str]] = {}
+    for section in ALL_SECTIONS:
+        for names in set(section.depends_on.values()):
+            fills: dict[tuple[int, ...], dict[str, str]] = {}
+            for selection in _selections(names):
+                values = vars(selection) | {"slope": heads[selection.num_heads][selection.head]}
+                place = tuple(choices[name].index(values[name]) for name in names)
+                fills[place] = section.fill(calculate(selection))
+            for slot, on in section.depends_on.items():
+                if on == names:
+                    entries[f"{section.name}.{slot}"] = {
+                        place: fill[slot] for place, fill in fills.items()
+                    }
     rows, blocks, skeletons = _compact(entries)
+    url_names = {field: name for name, field in URL_NAMES.items()}
     slots = {
         f"{section.name}.{slot}": {
             "on": [url_names.get(name, name) for name in names],
-            "rows": rows[f"{section.name}.{slot}"],
+            "rows": [
+                rows[f"{section.name}.{slot}"].get(place)
+                for place in itertools.product(*(range(len(choices[name])) for name in names))
+            ],
         }
         for section in ALL_SECTIONS
         for slot, names in section.depends_on.items()
     }
-    table = {"slopes": heads, "positions": len(TOKENS), "slots": slots, "blocks": blocks}
-    table |= {"skeletons": skeletons, "notice": NOTICE, "frame": frame("{src}")}
+    table = {
+        "choices": {url_names.get(name, name): list(values) for name, values in choices.items()},
+        "slopes": heads,
+        "slots": slots,
+        "blocks": blocks,
+        "skeletons": skeletons,
+        "notice": NOTICE,
+    }
     return json.dumps(table, ensure_ascii=False, separators=(",", ":")).replace("</", r"<\/")
 
 
-def _add_entries(
-    entries: Mapping[str, dict[str, str]], selection: Selection, slopes: Mapping[float, int]
-) -> None:
-    """Fill those slots that have no entry yet for the values they depend on."""
-    calculation = calculate(selection)
-    values = values_of(calculation) | {"slope": slopes[calculation.slope]}
-    for section in ALL_SECTIONS:
-        places = {
-            f"{section.name}.{slot}": ",".join(str(values[name]) for name in names)
-            for slot, names in section.depends_on.items()
+def _selections(names: Collection[str]) -> Iterator[Selection]:
+    """A selection for every combination of values of `names`."""
+    heads = [(OPENING["num_heads"], OPENING["head"])]
+    if "num_heads" in names:
+        heads = [(count, head) for count in HEAD_COUNTS for head in range(count)]
+        heads = heads if "head" in names else [(count, 0) for count in HEAD_COUNTS]
+    elif "slope" in names:
+        slopes = {
+            slope: (count, head)
+            for count in HEAD_COUNTS
+            for head, slope in enumerate(alibi_slopes(count).tolist())
         }
-        if any(place not in entries[name] for name, place in places.items()):
-            for slot, html in section.fill(calculation).items():
-                name = f"{section.name}.{slot}"
-                entries[name].setdefault(places[name], html)
+        heads = list(slopes.values())
+    rest = [name for name in CHOICES if name in names and name != "num_heads"]
+    for num_heads, head in heads:
+        for values in itertools.product(*(CHOICES[name] for name in rest)):
+            yield Selection(num_heads, head, **dict(zip(rest, values, strict=True)))
 
 
 def _compact(
-    entries: Mapping[str, Mapping[str, str]],
-) -> tuple[dict[str, dict[str, list[int]]], list[tuple[int, str]], list[list[str]]]:
+    entries: Mapping[str, Mapping[tuple[int, ...], str]],
+) -> tuple[dict[str, dict[tuple[int, ...], list[int]]], list[tuple[int, str]], list[list[str]]]:
     """The entries of all slots as rows of blocks, the blocks, and their skeletons."""
     numbers: dict[str, int] = {}
     rows = {

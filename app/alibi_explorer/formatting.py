@@ -61,6 +61,26 @@ def percent(share: float) -> str:
     return f"{percent_digits(share)}{THIN_SPACE}%"
 
 
+def grouped(value: float, decimals: int = 4) -> str:
+    """As `number`, with the thousands apart: 1 000 000."""
+    whole, point, rest = number(value, decimals).partition(".")
+    sign, digits = (MINUS, whole[1:]) if whole.startswith(MINUS) else ("", whole)
+    if digits.isdigit():
+        digits = f"{int(digits):,}".replace(",", THIN_SPACE)
+    return f"{sign}{digits}{point}{rest}"
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """So many digits that count, for ratios: 0.6376, 2.226, 12.18."""
+    decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+    return number(value, max(decimals, 0))
+
+
+def tiny(share: float, exponent: float) -> str:
+    """A share that is never quite nothing: in percent, or below 0.1 % as a power of ten."""
+    return percent(share) if share >= 0.001 else f"10<sup>{grouped(exponent, 1)}</sup>"
+
+
 def percent_digits(share: float) -> str:
     """A weight without its unit, for cells whose caption states it."""
     return "0" if share == 0 else f"{100 * share:.1f}"

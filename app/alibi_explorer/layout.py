@@ -8,17 +8,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from alibi_core import Calculation
-from alibi_core.lesson import HEAD_COUNTS
+from alibi_core.lesson import CHOICES, HEAD_COUNTS, MODELS, OPENING, PAPER_RESULT
+from alibi_explorer.formatting import grouped
 from alibi_explorer.heatmaps import HEATMAPS
 from alibi_explorer.sections import SECTIONS, fill_all
 from alibi_explorer.snippet import frame
-from alibi_explorer.state import URL_NAMES, url_choice
+from alibi_explorer.state import SHARED_NAMES, URL_NAMES
 from alibi_explorer.theme import css_variables
 
 TITLE = "ALiBi explorer"
 THEMES = ("auto", "light", "dark")
 SECTION_NAMES = tuple(section.name for section in SECTIONS)
-CONTROL_NAMES = (*URL_NAMES, "theme", "share")
+_OPENING = {name: OPENING[of] for name, of in URL_NAMES.items() if name not in SHARED_NAMES}
+CONTROL_NAMES = (*SHARED_NAMES, "theme", "share")
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,14 @@ def explorer_html(
     template = _environment().get_template("explorer.html")
     return template.render(
         fills=fills,
-        choice=url_choice(calculation.selection),
+        choice={name: getattr(calculation.selection, of) for name, of in URL_NAMES.items()},
+        opening=_OPENING,
         tokens=calculation.tokens,
         head_counts=HEAD_COUNTS,
+        choices=CHOICES,
+        models=MODELS,
+        paper=PAPER_RESULT,
+        grouped=grouped,
         sections=[shown[name] for name in order],
         view=view,
         heatmaps=HEATMAPS,

@@ -2,16 +2,22 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import param
 
 from alibi_core import Calculation, Selection, calculate
-from alibi_core.lesson import HEAD_COUNTS, TOKENS
+from alibi_core.lesson import CHOICES
 
-URL_NAMES = {"heads": "num_heads", "head": "head", "query": "query", "key": "key"}
+URL_NAMES = {
+    **{"heads": "num_heads", "head": "head", "query": "query", "key": "key"},
+    **{"other": "other", "equal": "equal", "count": "count", "far": "far"},
+}
 """Names in the URL and in messages of the page, to fields of `Selection`."""
+
+SHARED_NAMES = ("heads", "head", "query", "key")
+"""What every section follows; a URL names the rest only where it is not the opening choice."""
 
 NOTICE = {
     "wrong": "{name} “{shown}” is not {valid}, so {chosen} is shown",
@@ -47,8 +53,8 @@ def nearest_selection(
     Parameters
     ----------
     asked : mapping
-        Values by URL name (``heads``, ``head``, ``query``, ``key``), of any kind; others are
-        ignored.
+        Values by URL name (``heads``, ``head``, ``query``, ``key`` and those of single sections),
+        of any kind; others are ignored.
     base : Selection, optional
         Where a name is not asked for; the opening choice by default. If its head does not
         exist with the number of heads asked for, head 0 takes its place.
@@ -61,37 +67,40 @@ def nearest_selection(
     """
     base = Selection() if base is None else base
     problems = []
-    last = {"heads": HEAD_COUNTS[-1], "query": len(TOKENS) - 1, "key": len(TOKENS) - 1}
 
-    def nearest(name: str, low: int, high: int, current: int) -> int:
+    def nearest(name: str, choices: Sequence[int], current: int) -> int:
         if name not in asked:
             return current
         value = _text(asked[name])
         number = float(value) if _NUMBER.fullmatch(value) else math.nan
-        chosen = current if math.isnan(number) else _nearest(number, low, high)
+        chosen = current if math.isnan(number) else _nearest(number, choices)
         if number != chosen:
-            valid = NOTICE["only" if low == high else "range"].format(first=low, last=high)
+            first, last = choices[0], choices[-1]
+            valid = NOTICE["only" if first == last else "range"].format(first=first, last=last)
             problems.append(
                 NOTICE["wrong"].format(name=name, shown=_shown(value), valid=valid, chosen=chosen)
             )
         return chosen
 
-    num_heads = nearest("heads", HEAD_COUNTS[0], last["heads"], base.num_heads)
+    num_heads = nearest("heads", CHOICES["num_heads"], base.num_heads)
     kept_head = base.head if base.head < num_heads else 0
-    selection = replace(
-        base,
-        num_heads=num_heads,
-        head=nearest("head", 0, num_heads - 1, kept_head),
-        query=nearest("query", 0, last["query"], base.query),
-        key=nearest("key", 0, last["key"], base.key),
-    )
+    chosen = {"num_heads": num_heads, "head": nearest("head", range(num_heads), kept_head)}
+    for name, field in URL_NAMES.items():
+        if field not in chosen:
+            chosen[field] = nearest(name, CHOICES[field], getattr(base, field))
+    selection = replace(base, **chosen)
     notice = "; ".join(problems)
     return selection, f"{notice[0].upper()}{notice[1:]}." if notice else ""
 
 
 def url_choice(selection: Selection) -> dict[str, int]:
-    """The choice by URL name."""
-    return {name: getattr(selection, field) for name, field in URL_NAMES.items()}
+    """The choice by URL name: what every section follows, and what else was chosen."""
+    opening = Selection()
+    return {
+        name: getattr(selection, field)
+        for name, field in URL_NAMES.items()
+        if name in SHARED_NAMES or getattr(selection, field) != getattr(opening, field)
+    }
 
 
 def _text(value: object) -> str:
@@ -101,9 +110,10 @@ def _text(value: object) -> str:
         return "a number too long to read"
 
 
-def _nearest(number: float, low: int, high: int) -> int:
-    """The nearest of `low` to `high`, the lower of two."""
-    return math.ceil(min(max(number, low), high) - 0.5)
+def _nearest(number: float, choices: Sequence[int]) -> int:
+    """The nearest choice, the lower of two."""
+    within = min(max(number, choices[0]), choices[-1])
+    return min(choices, key=lambda choice: abs(choice - within))
 
 
 def _shown(value: str) -> str:

@@ -5,10 +5,15 @@ strict Content-Security-Policy. A cell that can be chosen names its query, key o
 ``data-`` attributes; the page marks the chosen one, so no table depends on the choice in it.
 """
 
+import math
+
+import numpy as np
+import numpy.typing as npt
+
 from alibi_core import Calculation
 from alibi_explorer import formatting as text
 from alibi_explorer.heatmaps import Heatmap
-from alibi_explorer.theme import EXPONENT_RANGE, WEIGHT_RANGE, level
+from alibi_explorer.theme import DISTANCE_RANGE, EXPONENT_RANGE, WEIGHT_RANGE, level
 
 MASKED = '<span class="mask-word">masked</span>'
 
@@ -18,9 +23,14 @@ def weight(share: float, kind: str) -> str:
     return f"{text.percent(share)}{bar(share, kind)}"
 
 
-def matrix(calculation: Calculation, heatmap: Heatmap, *, masked: bool = True) -> str:
-    """One array of the head as a (query, key) table, under the causal mask or without it."""
-    array = getattr(calculation, heatmap.values)
+def matrix(
+    calculation: Calculation,
+    heatmap: Heatmap,
+    array: npt.NDArray[np.float64],
+    *,
+    masked: bool = True,
+) -> str:
+    """An array of shape (query, key) as a table, under the causal mask or without it."""
     positions = range(len(calculation.tokens))
     header = "".join(
         f'<th scope="col">{text.key_token(calculation, key)}</th>' for key in positions
@@ -56,6 +66,15 @@ def dot(exponent: float) -> str:
     """A dot on a fixed log scale, for a slope given as its power of two."""
     placed = f'<span class="dot s{level(exponent, EXPONENT_RANGE)}"></span>'
     return f'<span class="rail" aria-hidden="true">{placed}</span>'
+
+
+def ruler(distance: float, chosen: float) -> str:
+    """A dot and a mark on a fixed log scale of distances in tokens."""
+    places = [level(math.log10(tokens), DISTANCE_RANGE) for tokens in (distance, chosen)]
+    return (
+        f'<span class="rail" aria-hidden="true"><span class="dot s{places[0]}"></span>'
+        f'<span class="mark s{places[1]}"></span></span>'
+    )
 
 
 def miniature(weights: list[list[float]], allowed: list[list[bool]]) -> str:

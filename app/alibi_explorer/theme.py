@@ -66,6 +66,7 @@ DARK = Palette(
 WEIGHT_RANGE = (0.0, 1.0)
 BIAS_RANGE = (-4.0, 0.0)
 DIFFERENCE_RANGE = (-0.5, 0.5)
+DISTANCE_RANGE = (0.0, 6.0)  # distances from 1 to 1,000,000 tokens, on a log scale
 EXPONENT_RANGE = (-8.0, 0.0)  # slopes from 1/256 to 1, on a log scale
 
 

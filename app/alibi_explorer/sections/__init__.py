@@ -3,7 +3,20 @@
 from collections.abc import Collection
 
 from alibi_core import Calculation
-from alibi_explorer.sections import cache, controls, head, heads, mask, pair, row, shift
+from alibi_explorer.sections import (
+    cache,
+    compete,
+    controls,
+    far,
+    head,
+    heads,
+    mask,
+    pair,
+    row,
+    shift,
+    slopes,
+    steps,
+)
 from alibi_explorer.sections.section import Section, values_of
 
 SECTIONS: tuple[Section, ...] = (
@@ -11,8 +24,12 @@ SECTIONS: tuple[Section, ...] = (
     row.SECTION,
     head.SECTION,
     heads.SECTION,
+    steps.SECTION,
+    compete.SECTION,
     mask.SECTION,
     shift.SECTION,
+    slopes.SECTION,
+    far.SECTION,
     cache.SECTION,
 )
 

@@ -14,7 +14,8 @@ def _steps(calculation: Calculation) -> str:
     query = calculation.selection.query
     rows = []
     for key in range(len(calculation.tokens)):
-        shares = (calculation.cached_weights[key].item(), calculation.restarted_weights[key].item())
+        step = calculation.cached_step
+        shares = (step.weights[key].item(), step.restarted_weights[key].item())
         stored = calculation.allowed[query, key]
         cells = "".join(
             f"<td>{weight(share, 'with')}</td>" if stored else "<td>not stored yet</td>"
@@ -35,7 +36,7 @@ def _steps(calculation: Calculation) -> str:
 
 def _tick(calculation: Calculation) -> str:
     query = calculation.selection.query
-    agree = "✓ yes" if calculation.cached_step_agrees else "✗ no"
+    agree = "✓ yes" if calculation.cached_step.agrees else "✗ no"
     keys = text.tokens_apart(calculation.allowed_counts[query].item())
     return (
         f"With {keys} in the cache the new query stands at position {query}. Does this cached step "

@@ -7,12 +7,12 @@ from alibi_explorer.sections.section import Section
 from alibi_explorer.tables import matrix, weight
 
 CORNERS = (
-    ("neither", "unmasked_plain_weights", "without"),
-    ("mask alone", "plain_weights", "without"),
-    ("bias alone", "unmasked_alibi_weights", "with"),
-    ("mask and bias", "alibi_weights", "with"),
+    ("neither", "without"),
+    ("mask alone", "without"),
+    ("bias alone", "with"),
+    ("mask and bias", "with"),
 )
-"""Column, the array of the calculation that it shows, and the kind of its bar."""
+"""Column, and the kind of its bar."""
 
 
 def fill(calculation: Calculation) -> dict[str, str]:
@@ -21,12 +21,18 @@ def fill(calculation: Calculation) -> dict[str, str]:
 
 def _corners(calculation: Calculation) -> str:
     query = calculation.selection.query
-    header = "".join(f'<th scope="col">{name} <small>weight</small></th>' for name, _, _ in CORNERS)
+    header = "".join(f'<th scope="col">{name} <small>weight</small></th>' for name, _ in CORNERS)
+    weights = (
+        calculation.mask_and_bias.neither,
+        calculation.plain_weights,
+        calculation.mask_and_bias.bias_alone,
+        calculation.alibi_weights,
+    )
     rows = []
     for key in range(len(calculation.tokens)):
         cells = []
-        for name, values, kind in CORNERS:
-            share = getattr(calculation, values)[query, key].item()
+        for (name, kind), values in zip(CORNERS, weights, strict=True):
+            share = values[query, key].item()
             hidden = "mask" in name and not calculation.allowed[query, key]
             cells.append(
                 f'<td class="masked">{text.percent(share)}</td>'
@@ -42,7 +48,8 @@ def _corners(calculation: Calculation) -> str:
 
 
 def _matrix(calculation: Calculation) -> str:
-    return matrix(calculation, SYMMETRIC_BIAS, masked=False)
+    bias = calculation.mask_and_bias.symmetric_bias
+    return matrix(calculation, SYMMETRIC_BIAS, bias, masked=False)
 
 
 SECTION = Section(

@@ -20,7 +20,7 @@ class Section:
         What its claim rests on: ``arithmetic`` (follows from the formula), ``illustrative`` (our
         teaching values) or ``measured`` (an experiment, with its conditions).
     depends_on : mapping of slot to tuple of str
-        Which of ``num_heads``, ``head``, ``slope``, ``query``, ``key`` the slot's HTML is a
+        Which fields of the selection, or the ``slope`` of its head, the slot's HTML is a
         function of. The page sends a slot only when one of them changed.
     fill : callable
         Calculation to ``{slot: HTML}``, pure: it lays out and formats, and never computes.
@@ -37,12 +37,5 @@ class Section:
 
 
 def values_of(calculation: Calculation) -> dict[str, float]:
-    """The few values that a slot may depend on."""
-    selection = calculation.selection
-    return {
-        "num_heads": selection.num_heads,
-        "head": selection.head,
-        "slope": calculation.slope,
-        "query": selection.query,
-        "key": selection.key,
-    }
+    """What a slot may depend on: the choice, and the slope of its head."""
+    return vars(calculation.selection) | {"slope": calculation.slope}

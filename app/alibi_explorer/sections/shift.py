@@ -45,10 +45,9 @@ def _forms(calculation: Calculation) -> str:
 def _shifted(calculation: Calculation, form: str, key: int) -> str:
     """A bias with the constant of its row taken away before the reader's eyes."""
     query = calculation.selection.query
-    constants = {"key_position": "row_constants", "last_row": "last_row_constants"}[form]
-    bias = getattr(calculation, f"{form}_bias")[key].item()
-    constant = getattr(calculation, constants)[query].item()
-    shifted = getattr(calculation, f"{form}_shifted")[query, key].item()
+    bias = getattr(calculation.forms, f"{form}_bias")[key].item()
+    constant = getattr(calculation.forms, f"{form}_constants")[query].item()
+    shifted = getattr(calculation.forms, f"{form}_shifted")[query, key].item()
     taken = f"({text.number(constant)})" if constant < 0 else text.number(constant)
     return (
         f"{text.number(bias)} {text.MINUS} {taken} {text.equals(shifted)} "
@@ -57,12 +56,13 @@ def _shifted(calculation: Calculation, form: str, key: int) -> str:
 
 
 def _constants(calculation: Calculation) -> str:
-    query = calculation.selection.query
-    agree = "✓ the same" if calculation.forms_agree else "✗ not the same"
+    query, forms = calculation.selection.query, calculation.forms
+    agree = "✓ the same" if forms.agree else "✗ not the same"
     return (
-        f"The constant of this row is m·i, {text.number(calculation.row_constants[query].item())} "
-        f"logits, in the key-position form and m(i − T + 1), "
-        f"{text.number(calculation.last_row_constants[query].item())}, in the last-row form. "
+        "The constant of this row is m·i, "
+        f"{text.number(forms.key_position_constants[query].item())} logits, in the key-position "
+        "form and m(i − T + 1), "
+        f"{text.number(forms.last_row_constants[query].item())}, in the last-row form. "
         f"Weights from the three forms under the causal mask, every query, compared by the core "
         f"to a difference of 10<sup>−12</sup>: {agree}."
     )
@@ -72,8 +72,8 @@ def _unmasked(calculation: Calculation) -> str:
     query = calculation.selection.query
     rows = "".join(
         f'<tr data-key="{key}"><th scope="row">{text.key_token(calculation, key)}</th>'
-        f"<td>{weight(calculation.unmasked_alibi_weights[query, key].item(), 'with')}</td>"
-        f"<td>{weight(calculation.shortcut_weights[query, key].item(), 'with')}</td></tr>"
+        f"<td>{weight(calculation.mask_and_bias.bias_alone[query, key].item(), 'with')}</td>"
+        f"<td>{weight(calculation.forms.shortcut_weights[query, key].item(), 'with')}</td></tr>"
         for key in range(len(calculation.tokens))
     )
     return (

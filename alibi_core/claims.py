@@ -1,0 +1,299 @@
+"""What else of ALiBi can one see in the worked example?
+
+Each dataclass holds the numbers of one claim, worked out once, for a view that only lays them
+out: the mask and the bias do different jobs, three forms of the bias give the same weights, a
+cached step has its place, two keys compete, slopes come from two schedules, and a bias is
+defined at any distance.
+
+Source: Press, Smith and Lewis, "Train Short, Test Long" (arXiv:2108.12409), section 3; the rest is
+arithmetic on the formula.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from alibi_core.attention import causal_alibi_weights, newest_query_weights
+from alibi_core.bias import distance_bias, key_position_bias, row_constant
+from alibi_core.compare import KeyComparison, compare_keys
+from alibi_core.lesson import FAR_DISTANCES, PAPER_RESULT
+from alibi_core.mask import causal_mask
+from alibi_core.reach import e_distance, half_distance, nearest_share
+from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
+from alibi_core.softmax import masked_softmax
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+AGREEMENT = 1e-12
+"""Two weights are called the same up to this difference."""
+
+
+def freeze_arrays(result: object) -> None:
+    """Make the arrays of a result read-only."""
+    for value in vars(result).values():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+
+
+class _Frozen:
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
+
+@dataclass(frozen=True, eq=False)
+class MaskAndBias(_Frozen):
+    """The mask and the bias each on and off; with both or the mask alone, see the calculation.
+
+    Attributes
+    ----------
+    symmetric_bias : array of shape (query, key)
+        ``-slope * |i - j|`` in logits, for attention without the causal mask.
+    neither, bias_alone : arrays of shape (query, key)
+        Weights without the causal mask, without and with that bias.
+    """
+
+    symmetric_bias: FloatArray
+    neither: FloatArray
+    bias_alone: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ThreeForms(_Frozen):
+    """The distance form of the bias, and two that differ from it by a constant a row.
+
+    Attributes
+    ----------
+    key_position_bias, last_row_bias : arrays of shape (key,)
+        ``slope * j`` and ``slope * (j - (T - 1))``, logits.
+    key_position_constants, last_row_constants : arrays of shape (query,)
+        What these have too much in each row, logits.
+    key_position_shifted, last_row_shifted : arrays of shape (query, key)
+        The forms with the constant of the row subtracted, logits.
+    key_position_weights, last_row_weights : arrays of shape (query, key)
+        Weights from the forms as they are, under the causal mask.
+    agree : bool
+        Whether these equal the weights from the distance form, to 1e-12.
+    shortcut_weights : array of shape (query, key)
+        Weights from the key-position form without the causal mask, where it fails.
+    """
+
+    key_position_bias: FloatArray
+    last_row_bias: FloatArray
+    key_position_constants: FloatArray
+    last_row_constants: FloatArray
+    key_position_shifted: FloatArray
+    last_row_shifted: FloatArray
+    key_position_weights: FloatArray
+    last_row_weights: FloatArray
+    agree: bool
+    shortcut_weights: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CachedStep(_Frozen):
+    """One new query over the keys stored so far.
+
+    Attributes
+    ----------
+    weights, restarted_weights : arrays of shape (key,)
+        With the query at its position, and with the query taken for position 0; 0 for the
+        keys to come.
+    agrees : bool
+        Whether `weights` is the query's row of the full pass, to 1e-12.
+    """
+
+    weights: FloatArray
+    restarted_weights: FloatArray
+    agrees: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Competition:
+    """One key against another, for any query that may use both.
+
+    Attributes
+    ----------
+    comparison : KeyComparison
+        Of the key with the other key.
+    farther : int
+        How many tokens farther the key is than the other; negative if it is nearer.
+    tokens_apart : int
+        The same without its sign.
+    token_factor : float
+        ``exp(-slope)``: what one token more does to a weight at equal content.
+    heads_for_key, heads_for_other, heads_tied : tuple of int
+        The heads in which the key weighs more, less, or as much.
+    """
+
+    comparison: KeyComparison
+    farther: int
+    tokens_apart: int
+    token_factor: float
+    heads_for_key: tuple[int, ...]
+    heads_for_other: tuple[int, ...]
+    heads_tied: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule(_Frozen):
+    """The slopes of any number of heads.
+
+    Attributes
+    ----------
+    slopes, geometric_slopes : arrays of shape (head,)
+        Of the reference schedule and of the plain geometric rule, logits per token.
+    sources : tuple of SlopeSource
+        The schedule and entry that each head takes its slope from.
+    order : tuple of int
+        The heads from the steepest to the shallowest.
+    differing_heads : tuple of int
+        The heads whose slope is not that of the plain geometric rule.
+    """
+
+    slopes: FloatArray
+    geometric_slopes: FloatArray
+    sources: tuple[SlopeSource, ...]
+    order: tuple[int, ...]
+    differing_heads: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FarAway(_Frozen):
+    """Every head at one distance, at equal content.
+
+    Attributes
+    ----------
+    biases : array of shape (head,)
+        Logits.
+    relative_weights : array of shape (head,)
+        Weight of a key at the distance over the weight of the query's own.
+    relative_exponents : array of shape (head,)
+        The same as a power of ten: its logarithm to the base 10, which never underflows.
+    half_distances, e_distances : arrays of shape (head,)
+        Tokens after which that is a half and ``1/e``.
+    nearest_shares : array of shape (head,)
+        The share that the keys up to the distance hold among `num_keys`.
+    num_keys : int
+    in_table : bool
+        Whether a table of learned positions, as long as the paper's training text, has a row
+        for a query that far from position 0.
+    """
+
+    biases: FloatArray
+    relative_weights: FloatArray
+    relative_exponents: FloatArray
+    half_distances: FloatArray
+    e_distances: FloatArray
+    nearest_shares: FloatArray
+    num_keys: int
+    in_table: bool
+
+
+def mask_and_bias(content_logits: FloatArray, slope: float) -> MaskAndBias:
+    """Weights with the mask and the bias each on and off."""
+    num_tokens = len(content_logits)
+    every_key = np.ones((num_tokens, num_tokens), dtype=bool)
+    bias = distance_bias([slope], num_tokens, symmetric=True)[0] + 0.0  # + 0.0 turns -0.0 into 0.0
+    return MaskAndBias(
+        symmetric_bias=bias,
+        neither=masked_softmax(np.broadcast_to(content_logits, every_key.shape), every_key),
+        bias_alone=masked_softmax(content_logits + bias, every_key),
+    )
+
+
+def three_forms(content_logits: FloatArray, slope: float) -> ThreeForms:
+    """The bias by distance, by key position, and counted from the last token."""
+    num_tokens = len(content_logits)
+    allowed = causal_mask(num_tokens)
+    from_last = range(1 - num_tokens, 1)
+    by_key = key_position_bias([slope], num_tokens)[0, 0]
+    by_last_row = key_position_bias([slope], key_positions=from_last)[0, 0] + 0.0
+    key_constants = row_constant([slope], range(num_tokens))[0, :, 0]
+    last_constants = row_constant([slope], from_last)[0, :, 0] + 0.0
+    by_key_weights = masked_softmax(content_logits + by_key, allowed)
+    by_last_row_weights = masked_softmax(content_logits + by_last_row, allowed)
+    by_distance_weights = causal_alibi_weights(content_logits, [slope])[0]
+    return ThreeForms(
+        key_position_bias=by_key,
+        last_row_bias=by_last_row,
+        key_position_constants=key_constants,
+        last_row_constants=last_constants,
+        key_position_shifted=by_key - key_constants[:, None],
+        last_row_shifted=by_last_row - last_constants[:, None],
+        key_position_weights=by_key_weights,
+        last_row_weights=by_last_row_weights,
+        agree=_agree(by_key_weights, by_distance_weights)
+        and _agree(by_last_row_weights, by_distance_weights),
+        shortcut_weights=masked_softmax(
+            np.broadcast_to(content_logits + by_key, allowed.shape), np.ones_like(allowed)
+        ),
+    )
+
+
+def cached_step(content_logits: FloatArray, slope: float, query: int) -> CachedStep:
+    """The query as the newest token over the keys up to its own."""
+    stored = content_logits[: query + 1]
+    weights, restarted = np.zeros(len(content_logits)), np.zeros(len(content_logits))
+    weights[: len(stored)] = newest_query_weights(stored, [slope])[0]
+    restarted[: len(stored)] = newest_query_weights(stored, [slope], query_position=0)[0]
+    full_pass = causal_alibi_weights(content_logits, [slope])[0, query]
+    return CachedStep(weights, restarted, _agree(weights, full_pass))
+
+
+def compete(
+    content_logits: FloatArray, slopes: FloatArray, head: int, key: int, other: int
+) -> Competition:
+    """The key against the other key in one head, and who wins in each."""
+    logits = (content_logits[key].item(), content_logits[other].item())
+    nearest_query = max(key, other)
+    distances = (nearest_query - key, nearest_query - other)
+    compared = [compare_keys(logits, distances, slope) for slope in slopes.tolist()]
+    sides = np.array([0.0 if abs(of.log_odds) <= AGREEMENT else of.log_odds for of in compared])
+    return Competition(
+        comparison=compared[head],
+        farther=other - key,
+        tokens_apart=abs(other - key),
+        token_factor=np.exp(-slopes[head]).item(),
+        heads_for_key=tuple(np.flatnonzero(sides > 0).tolist()),
+        heads_for_other=tuple(np.flatnonzero(sides < 0).tolist()),
+        heads_tied=tuple(np.flatnonzero(sides == 0).tolist()),
+    )
+
+
+def both_schedules(num_heads: int) -> Schedule:
+    """The slopes of the reference schedule beside those of the plain geometric rule."""
+    slopes = alibi_slopes(num_heads)
+    geometric = alibi_slopes(num_heads, schedule="geometric")
+    return Schedule(
+        slopes=slopes,
+        geometric_slopes=geometric,
+        sources=slope_sources(num_heads),
+        order=tuple(np.argsort(-slopes, kind="stable").tolist()),
+        differing_heads=tuple(np.flatnonzero(slopes != geometric).tolist()),
+    )
+
+
+def far_away(slopes: FloatArray, distance: int) -> FarAway:
+    """Every head at one distance from the query."""
+    biases = distance_bias(slopes, query_positions=[distance], key_positions=[0])[:, 0, 0]
+    num_keys = FAR_DISTANCES[-1] + 1
+    return FarAway(
+        biases=biases,
+        relative_weights=np.exp(biases),
+        relative_exponents=biases / np.log(10),
+        half_distances=np.array([half_distance(slope) for slope in slopes.tolist()]),
+        e_distances=np.array([e_distance(slope) for slope in slopes.tolist()]),
+        nearest_shares=np.array(
+            [nearest_share(slope, distance + 1, num_keys) for slope in slopes.tolist()]
+        ),
+        num_keys=num_keys,
+        in_table=distance < PAPER_RESULT.train_tokens,
+    )
+
+
+def _agree(weights: npt.NDArray[Any], others: npt.NDArray[Any]) -> bool:
+    return bool(np.abs(weights - others).max() <= AGREEMENT)
