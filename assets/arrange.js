@@ -55,7 +55,16 @@ function arrangeExplorer(root, search) {
   const title = one("title", ["on", "off"])
   if (title) root.querySelector(".title").hidden = title === "off"
 
-  requestAnimationFrame(() => setTimeout(() => delete root.dataset.late)) // after the first paint
+  // After the first paint the sections are laid out, one a frame; from then on those in view are.
+  const [, ...late] = root.querySelectorAll("section:not([hidden])")
+  for (const section of late) section.dataset.late = ""
+  root.dataset.late = "more"
+  const goOn = () => afterPaint(() => {
+    const section = late.shift()
+    delete (section ?? root).dataset.late
+    if (section) goOn()
+  })
+  goOn()
 
   if (problems.length) {
     try {

@@ -1,8 +1,44 @@
 // The page without a server: it looks fills up in the table of the lesson and computes none.
 
-(() => {
-  const lesson = JSON.parse(document.getElementById("lesson").textContent)
+{
   const root = document.querySelector(".alibi")
+  const viewNotice = arrangeExplorer(root, location.search)
+
+  const unpacked = () => {
+    const letters = atob(document.getElementById("lesson").textContent)
+    const packed = new Uint8Array(letters.length)
+    for (let at = 0; at < letters.length; at += 1) packed[at] = letters.charCodeAt(at)
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json()
+  }
+  let begun = false
+  const begin = async () => {
+    if (begun) return
+    begun = true
+    try {
+      startExplorer(root, await unpacked(), viewNotice)
+    } catch (error) {
+      const line = root.querySelector(".connection")
+      line.textContent = "This browser cannot run the explorer, so the controls do nothing: this is one fixed choice."
+      line.hidden = false
+      throw error
+    } finally {
+      delete root.dataset.waiting
+    }
+  }
+
+  // A choice that the URL asks for is what one sees first; what stands there already is painted before.
+  const asked = new URLSearchParams(location.search)
+  const differs = ([name, value]) => asked.has(name) && asked.getAll(name).at(-1) !== String(value)
+  if (Object.entries(JSON.parse(root.dataset.choice)).some(differs)) {
+    root.dataset.waiting = ""
+    begin()
+  } else {
+    afterPaint(begin)
+    setTimeout(begin, 500) // a frame that is out of view is not painted
+  }
+}
+
+function startExplorer(root, lesson, viewNotice) {
   const headsOf = (count) => [...lesson.slopes[count].keys()]
 
   const block = (number) => {
@@ -26,12 +62,11 @@
     const fills = {}
     const places = placesOf(choice)
     for (const [name, place] of Object.entries(places)) {
-      if (shown[name] !== place) fills[name] = lookUp(lesson.slots[name], place)
+      if (shown[name] !== place) fills[name] = () => lookUp(lesson.slots[name], place)
     }
     shown = places
-    page.put(fills)
+    page.show(fills, choice)
     page.setControls(choice)
-    page.mark(choice)
   }
 
   const pick = (part) => {
@@ -43,8 +78,8 @@
   }
   const page = createExplorer(root, pick)
   const writeUrl = addressWriter(page)
-  let choice = page.controls()
-  let shown = placesOf(choice)
+  let choice = page.controls() // with what was picked before the script began
+  let shown = placesOf(JSON.parse(root.dataset.choice))
 
   // Fewer heads keep the head where it still exists, else head 0.
   const choose = (part) => {
@@ -89,10 +124,9 @@
   })
 
   const [part, notice] = fromUrl()
-  const viewNotice = arrangeExplorer(root, location.search)
   choose(part)
   page.notify([notice, viewNotice].filter(Boolean).join(" "))
   window.addEventListener("beforeprint", () => {
     for (const folded of root.querySelectorAll("details")) folded.open = true
   })
-})()
+}

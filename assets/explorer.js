@@ -25,7 +25,8 @@ function addressWriter({opening}) {
 function createExplorer(root, pick) {
   const opening = JSON.parse(root.dataset.opening) // of what single sections ask for
   const names = Object.keys(JSON.parse(root.dataset.choice))
-  const control = (name) => [...root.querySelectorAll("form")].map(({elements}) => elements[name]).find(Boolean)
+  const forms = [...root.querySelectorAll("form")]
+  const control = Object.fromEntries(names.map((name) => [name, forms.map(({elements}) => elements[name]).find(Boolean)]))
 
   // Without what stands as it does at the opening and one section alone follows.
   const brief = (choice) => Object.fromEntries(Object.entries(choice).filter(([name, value]) => opening[name] !== value))
@@ -39,43 +40,78 @@ function createExplorer(root, pick) {
     return part
   }
 
-  const controls = () => Object.fromEntries(names.map((name) => [name, Number(control(name).value)]))
+  const controls = () => Object.fromEntries(names.map((name) => [name, Number(control[name].value)]))
 
   // Whether a part of a choice from outside names only what there is.
   const isSound = (part) => {
     const {heads} = {...controls(), ...part}
-    const offers = (control, value) =>
-      control.type === "range"
-        ? Number.isInteger(value) && value >= Number(control.min) && value <= Number(control.max)
-        : [...(control.options ?? control)].some((option) => Number(option.value) === value)
+    const offers = (field, value) =>
+      field.type === "range"
+        ? Number.isInteger(value) && value >= Number(field.min) && value <= Number(field.max)
+        : [...(field.options ?? field)].some((option) => Number(option.value) === value)
     return Object.entries(part).every(([name, value]) =>
       name === "head"
         ? Number.isInteger(value) && value >= 0 && value < heads
-        : names.includes(name) && offers(control(name), value))
+        : names.includes(name) && offers(control[name], value))
   }
 
-  const put = (fills) => {
-    for (const [name, html] of Object.entries(fills)) {
-      for (const slot of root.querySelectorAll(`[data-slot="${name}"]`)) {
-        const {value} = slot // what is chosen in a list stays chosen while its options are renewed
-        slot.innerHTML = html
-        if (slot.querySelector(`option[value="${value}"]`)) slot.value = value
-      }
+  const slots = {}
+  for (const slot of root.querySelectorAll("[data-slot]")) (slots[slot.dataset.slot] ??= []).push(slot)
+  const put = (name, html) => {
+    for (const slot of slots[name]) {
+      const {value, options} = slot // what is chosen in a list stays chosen while its options are renewed
+      slot.innerHTML = html
+      if ([...(options ?? [])].some((option) => option.value === value)) slot.value = value
     }
   }
 
   const setControls = (choice) => {
-    for (const [name, value] of Object.entries({...opening, ...choice})) control(name).value = String(value)
+    for (const [name, value] of Object.entries({...opening, ...choice})) control[name].value = String(value)
   }
 
-  const mark = (choice) => {
-    for (const element of root.querySelectorAll("[data-query], [data-key], [data-head]")) {
-      const part = partOf(element)
-      const chosen = Object.keys(part).every((name) => part[name] === choice[name])
-      if (chosen) element.setAttribute("aria-current", "true")
-      else element.removeAttribute("aria-current")
-      if (element.matches("[role=grid] td")) element.tabIndex = chosen ? 0 : -1
+  // Marks what stands for the choice; in each grid that cell is the one that Tab reaches.
+  const mark = (section, choice) => {
+    const isChosen = (element) => Object.entries(partOf(element)).every(([name, value]) => choice[name] === value)
+    for (const element of section.querySelectorAll("[aria-current]")) {
+      if (!isChosen(element)) element.removeAttribute("aria-current")
     }
+    for (const cell of section.querySelectorAll('[role=grid] td[tabindex="0"]')) {
+      if (!isChosen(cell)) cell.tabIndex = -1
+    }
+    const some = names.map((name) => `[data-${name}="${choice[name]}"]`).join()
+    for (const element of section.querySelectorAll(some)) {
+      if (!isChosen(element)) continue
+      element.setAttribute("aria-current", "true")
+      if (element.matches("[role=grid] td")) element.tabIndex = 0
+    }
+  }
+
+  // Shows a choice and the fills, {slot: a function that gives its HTML}: what is in view at once, the rest
+  // when that is painted.
+  const outOfView = new Set()
+  root.addEventListener("contentvisibilityautostatechange", ({target, skipped}) => {
+    if (skipped) outOfView.add(target)
+    else outOfView.delete(target)
+  }, true)
+  const sections = [...root.querySelectorAll("section")]
+  const isInView = (section) => !outOfView.has(section)
+  let waiting = {}
+  let shown
+  const show = (fills, choice) => {
+    Object.assign(waiting, fills)
+    shown = choice
+    for (const name of Object.keys(waiting)) {
+      if (!slots[name].some((slot) => isInView(slot.closest("section")))) continue
+      put(name, waiting[name]())
+      delete waiting[name]
+    }
+    for (const section of sections.filter(isInView)) mark(section, choice)
+    const rest = sections.filter((section) => !isInView(section))
+    afterPaint(() => {
+      for (const [name, html] of Object.entries(waiting)) put(name, html())
+      waiting = {}
+      for (const section of rest) mark(section, shown)
+    })
   }
 
   const notify = (notice) => {
@@ -154,5 +190,20 @@ function createExplorer(root, pick) {
     }
   })
 
-  return {opening, brief, controls, isSound, put, setControls, mark, notify}
+  // Steps at the reader's pace: the style shows as much as has been reached.
+  for (const stepper of root.querySelectorAll("[data-stepper]")) {
+    const [back, next] = stepper.querySelectorAll("[data-by]")
+    const count = () => stepper.querySelectorAll(".words > li").length
+    const go = (step) => {
+      stepper.dataset.step = step
+      stepper.querySelector(".at").textContent = `Step ${step} of ${count()}`
+      back.disabled = step === 1
+      next.disabled = step === count()
+    }
+    back.addEventListener("click", () => go(Number(stepper.dataset.step) - 1))
+    next.addEventListener("click", () => go(Number(stepper.dataset.step) + 1))
+    go(1)
+  }
+
+  return {opening, brief, controls, isSound, show, setControls, notify}
 }

@@ -9,7 +9,7 @@ function talkToHost(root, page, take) {
   let height
   new ResizeObserver(() => {
     const now = Math.ceil(root.getBoundingClientRect().height)
-    if (now === height) return
+    if (now === height || "late" in root.dataset) return
     height = now
     tell({type: "alibi-explorer:height", height})
     tell({subject: "lti.frameResize", height})

@@ -26,9 +26,9 @@ export function render({model, el}) {
   const tell = served ? talkToHost(root, page, take) : () => {}
 
   model.on("msg:custom", (message) => {
-    page.put(message.fills)
+    const fills = Object.entries(message.fills).map(([name, html]) => [name, () => html])
+    page.show(Object.fromEntries(fills), {...page.opening, ...message.choice})
     if (message.picks === picks) page.setControls(message.choice)
-    page.mark(message.choice)
     if (message.notice !== undefined) page.notify(message.notice)
     writeUrl({...page.opening, ...message.choice})
     if (message.picks !== picks) return
@@ -91,7 +91,7 @@ export function render({model, el}) {
     setTimeout(retry, 1000)
   })
 
-  page.mark(page.controls())
+  page.show({}, page.controls())
   if (served) {
     writeUrl(page.controls())
     const opening = JSON.parse(root.dataset.choice)

@@ -29,7 +29,7 @@ class ExplorerView(JSComponent):
     figure_names = param.List(item_type=str, doc="The place of each figure on the page.")
     colours = param.Dict(doc="The colours that figures name, for light and dark.")
 
-    _esm = script("explorer.js", "host.js", "served.js")
+    _esm = script("paint.js", "explorer.js", "host.js", "served.js")
 
     def __init__(self, state: ExplorerState, **params: Any) -> None:
         self._state = state
@@ -108,7 +108,7 @@ def served_page() -> pn.Template:
     page = pn.Template((assets() / "page.html").read_text("utf-8"))
     page.add_panel("view", ExplorerView(state))
     page.add_variable("css", stylesheet())
-    page.add_variable("start", script("arrange.js", "start.js"))
+    page.add_variable("start", script("paint.js", "arrange.js", "start.js"))
     page.add_variable("explorer", explorer_html(state.calculation, notice=notice))
     return page
 

@@ -5,34 +5,9 @@ from alibi_explorer import formatting as text
 from alibi_explorer.sections.section import Section
 from alibi_explorer.tables import bar
 
-_I = '<mi class="q">i</mi>'
-_J = '<mi class="k">j</mi>'
-_S = f"<msub><mi>s</mi><mrow>{_I}{_J}</mrow></msub>"
-_C = f"<msub><mi>c</mi>{_J}</msub>"
-
-
-def _share(logit: str) -> str:
-    """exp of one key's logit over the sum for every allowed key k."""
-    every = logit.replace(_J, "<mi>k</mi>")
-    allowed = f"<mrow><mi>k</mi><mo>≤</mo>{_I}</mrow>"
-    return (
-        f"<mfrac><msup><mi>e</mi>{logit}</msup>"
-        f"<mrow><msub><mo>∑</mo>{allowed}</msub><msup><mi>e</mi>{every}</msup></mrow></mfrac>"
-    )
-
-
-_BIAS = f"<mo>−</mo><mi>m</mi><mo>(</mo>{_I}<mo>−</mo>{_J}<mo>)</mo>"
-_FORMULAS = {
-    "Bias": _BIAS,
-    "Sum": f"{_S}<mo>=</mo>{_C}{_BIAS}",
-    "Mask": f"{_J}<mo>≤</mo>{_I}",
-    "With ALiBi": _share(_S),
-    "Without": _share(_C),
-}
-
 
 def fill(calculation: Calculation) -> dict[str, str]:
-    return {"sentence": _sentence(calculation), "steps": _steps(calculation)}
+    return {"sentence": _sentence(calculation), **_steps(calculation)}
 
 
 def _sentence(calculation: Calculation) -> str:
@@ -63,61 +38,52 @@ def _sentence(calculation: Calculation) -> str:
     return f"{look} {weights}"
 
 
-def _steps(calculation: Calculation) -> str:
+def _steps(calculation: Calculation) -> dict[str, str]:
+    """The numbers of each step; its name and formula stand in the prose."""
     pair = calculation.pair
     distance = text.number(pair.distance)
-    return (
-        '<ol class="steps">'
-        + _step(
-            "Bias",
+    return {
+        "bias": _line(
             _operator(text.MINUS),
             _part(text.exact(calculation.slope), "slope m"),
             _operator("×"),
             _part(f"({distance})" if pair.distance < 0 else distance, "i − j, tokens"),
             _operator(text.equals(pair.distance_bias)),
             _part(text.signed(pair.distance_bias), "bias, logits"),
-        )
-        + _step(
-            "Sum",
+        ),
+        "sum": _line(
             _part(text.exact(pair.content_logit), "content logit c"),
             _operator("+"),
             _part(_bracketed(pair.distance_bias), "bias, logits"),
             _operator(text.equals(pair.summed_logit)),
             _part(text.exact(pair.summed_logit), "before the mask"),
-        )
-        + _step(
-            "Mask",
+        ),
+        "mask": _line(
             _part(
                 *(("allowed", "key is not ahead") if pair.allowed else ("masked", "key is ahead"))
             ),
             _operator("→"),
             _part(text.exact(pair.biased_logit), "biased logit s"),
-        )
-        + _weight_step(
-            "With ALiBi",
+        ),
+        "with": _weight(
             pair.biased_logit,
             pair.alibi_exponential,
             calculation.alibi_denominators[pair.query].item(),
             pair.alibi_weight,
             "with",
-        )
-        + _weight_step(
-            "Without",
+        ),
+        "without": _weight(
             pair.plain_logit,
             pair.plain_exponential,
             calculation.plain_denominators[pair.query].item(),
             pair.plain_weight,
             "without",
-        )
-        + "</ol>"
-    )
+        ),
+    }
 
 
-def _weight_step(
-    name: str, logit: float, exponential: float, denominator: float, weight: float, kind: str
-) -> str:
-    return _step(
-        name,
+def _weight(logit: float, exponential: float, denominator: float, weight: float, kind: str) -> str:
+    return _line(
         _part(text.number(exponential), f"exp({text.exact(logit)})"),
         _operator("÷"),
         _part(text.number(denominator), "sum over allowed keys"),
@@ -127,11 +93,8 @@ def _weight_step(
     )
 
 
-def _step(name: str, *parts: str) -> str:
-    return (
-        f'<li><span class="name">{name} <math displaystyle="true">{_FORMULAS[name]}</math></span>'
-        f'<span class="line">{" ".join(parts)}</span></li>'
-    )
+def _line(*parts: str) -> str:
+    return " ".join(parts)
 
 
 def _part(value: str, label: str, kind: str = "") -> str:
@@ -150,6 +113,13 @@ SECTION = Section(
     name="pair",
     title="One pair",
     kind="illustrative",
-    depends_on={"sentence": ("slope", "query", "key"), "steps": ("slope", "query", "key")},
+    depends_on={
+        "sentence": ("slope", "query", "key"),
+        "bias": ("slope", "query", "key"),
+        "sum": ("slope", "query", "key"),
+        "mask": ("slope", "query", "key"),
+        "with": ("slope", "query", "key"),
+        "without": ("query", "key"),
+    },
     fill=fill,
 )
