@@ -71,7 +71,9 @@ def grouped(value: float, decimals: int = 4) -> str:
 
 
 def significant(value: float, digits: int = 4) -> str:
-    """So many digits that count, for ratios: 0.6376, 2.226, 12.18."""
+    """All digits where eight decimals hold them, else so many that count: 0.6376, 2.226, 12.18."""
+    if is_exact(value, 8):
+        return exact(value)
     decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
     return number(value, max(decimals, 0))
 

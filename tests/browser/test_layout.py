@@ -21,7 +21,7 @@ def at_width(explorer):
 def test_first_view(explorer):
     """At 1280 by 800 the controls, the pair's steps and the row's table are in view together."""
     explorer.open()
-    for name in ("form.controls", ".pair .sentence", ".pair .steps", ".row table"):
+    for name in ("form.controls", ".pair .sentence", ".pair .worked", ".row table"):
         box = explorer.page.locator(name).bounding_box()
         assert box["x"] >= 0, name
         assert box["x"] + box["width"] <= 1280, name
