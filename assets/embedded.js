@@ -10,12 +10,18 @@
     for (let at = 0; at < letters.length; at += 1) packed[at] = letters.charCodeAt(at)
     return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json()
   }
+  const early = [] // messages of a host that does not wait
+  const keep = (event) => early.push(event)
+  window.addEventListener("message", keep)
+
   let begun = false
   const begin = async () => {
     if (begun) return
     begun = true
     try {
       startExplorer(root, await unpacked(), viewNotice)
+      window.removeEventListener("message", keep)
+      for (const {data, source} of early) window.dispatchEvent(new MessageEvent("message", {data, source}))
     } catch (error) {
       const line = root.querySelector(".connection")
       line.textContent = "This browser cannot run the explorer, so the controls do nothing: this is one fixed choice."
@@ -78,8 +84,9 @@ function startExplorer(root, lesson, viewNotice) {
   }
   const page = createExplorer(root, pick)
   const writeUrl = addressWriter(page)
-  let choice = page.controls() // with what was picked before the script began
-  let shown = placesOf(JSON.parse(root.dataset.choice))
+  let choice = page.controls()
+  const standing = JSON.parse(root.dataset.choice)
+  let shown = placesOf(standing)
 
   // Fewer heads keep the head where it still exists, else head 0.
   const choose = (part) => {
@@ -110,7 +117,9 @@ function startExplorer(root, lesson, viewNotice) {
     const heads = nearest("heads", lesson.choices.heads, choice.heads)
     const kept = headsOf(heads).includes(choice.head) ? choice.head : 0
     const part = {heads, head: nearest("head", headsOf(heads), kept)}
-    for (const name of Object.keys(choice)) part[name] ??= nearest(name, lesson.choices[name], choice[name])
+    for (const [name, choices] of Object.entries(lesson.choices)) {
+      if (name in choice) part[name] ??= nearest(name, choices, choice[name])
+    }
     return [part, sentence(problems)]
   }
 
@@ -124,7 +133,8 @@ function startExplorer(root, lesson, viewNotice) {
   })
 
   const [part, notice] = fromUrl()
-  choose(part)
+  const picked = Object.entries(choice).filter(([name, value]) => value !== standing[name]) // before the script began
+  choose({...part, ...Object.fromEntries(picked)})
   page.notify([notice, viewNotice].filter(Boolean).join(" "))
   window.addEventListener("beforeprint", () => {
     for (const folded of root.querySelectorAll("details")) folded.open = true

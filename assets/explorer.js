@@ -22,7 +22,7 @@ function addressWriter({opening}) {
   }
 }
 
-function createExplorer(root, pick) {
+function createExplorer(root, choose) {
   const opening = JSON.parse(root.dataset.opening) // of what single sections ask for
   const names = Object.keys(JSON.parse(root.dataset.choice))
   const forms = [...root.querySelectorAll("form")]
@@ -30,6 +30,14 @@ function createExplorer(root, pick) {
 
   // Without what stands as it does at the opening and one section alone follows.
   const brief = (choice) => Object.fromEntries(Object.entries(choice).filter(([name, value]) => opening[name] !== value))
+
+  // What a section says of its own control is announced when that is used; else the first sentence speaks.
+  const pick = (part) => {
+    for (const line of root.querySelectorAll("[data-says]")) {
+      line.ariaLive = line.dataset.says.split(",").some((name) => name in part) ? "polite" : "off"
+    }
+    choose(part)
+  }
 
   // The part of the choice that an element stands for, such as {query: 3, key: 1}.
   const partOf = (element) => {
@@ -193,8 +201,10 @@ function createExplorer(root, pick) {
   // Steps at the reader's pace: the style shows as much as has been reached.
   for (const stepper of root.querySelectorAll("[data-stepper]")) {
     const [back, next] = stepper.querySelectorAll("[data-by]")
-    const count = () => stepper.querySelectorAll(".words > li").length
+    const words = stepper.querySelector(".words")
+    const count = () => words.children.length
     const go = (step) => {
+      words.ariaLive = "polite"
       stepper.dataset.step = step
       stepper.querySelector(".at").textContent = `Step ${step} of ${count()}`
       back.disabled = step === 1
@@ -205,5 +215,6 @@ function createExplorer(root, pick) {
     go(1)
   }
 
+  root.dataset.live = ""
   return {opening, brief, controls, isSound, show, setControls, notify}
 }

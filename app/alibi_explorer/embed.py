@@ -26,6 +26,7 @@ from alibi_explorer.sections import ALL_SECTIONS
 from alibi_explorer.snippet import HEIGHT
 from alibi_explorer.state import NOTICE, URL_NAMES
 
+SCRIPTS = ("paint.js", "arrange.js", "explorer.js", "host.js", "embedded.js")
 _BLOCK = re.compile(r"(?=<(?:tr|li|option|button)\b)|(?<=[.:;] )(?=[A-Z])")
 """Where an entry is cut: a row or a sentence that stands in two of them is stored once."""
 _GAP = re.compile(
@@ -56,7 +57,7 @@ def embedded_page(selection: Selection | None = None, view: View | None = None) 
     calculation = calculate(selection or Selection())
     styles, code = (
         stylesheet(),
-        script("paint.js", "arrange.js", "explorer.js", "host.js", "embedded.js"),
+        script(*SCRIPTS),
     )
     policy = (
         f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(styles)}; "

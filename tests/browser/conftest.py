@@ -313,10 +313,15 @@ class Embedded(Explorer):
 
     def open(self, search=""):
         self.page.goto(self.url + search)
+        self.wait()
+
+    def wait(self):
+        """Live means: the script answers, and every section is laid out."""
+        self.page.wait_for_selector(".alibi[data-live]:not([data-late])")
 
     def differences(self, **choice):
         """What the page shows otherwise than the core has it."""
-        calculation = calculate(Selection(*(choice[name] for name in URL_NAMES)))
+        calculation = calculate(Selection(**{URL_NAMES[name]: choice[name] for name in choice}))
         lines = self.page.evaluate(
             "(expected) => probe.differences(expected)",
             [url_choice(calculation.selection), fill_all(calculation)],
@@ -341,7 +346,10 @@ class Embedded(Explorer):
             }""",
             arg=choice,
         )
-        assert self.differences(**choice) == []
+        patience = time.monotonic() + 5  # what is out of view follows at the next idle moment
+        while (differences := self.differences(**choice)) and time.monotonic() < patience:
+            self.page.wait_for_timeout(100)
+        assert differences == []
 
 
 @pytest.fixture(scope="session")

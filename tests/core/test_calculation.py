@@ -296,14 +296,14 @@ def test_mask_and_bias_each_alone(num_heads, head):
     """Without the mask no key has weight 0; the symmetric bias leaves the diagonal alone."""
     calculation = calculate(Selection(num_heads, head))
     content = calculation.content_logits
-    symmetric = calculation.symmetric_bias
+    symmetric = calculation.mask_and_bias.symmetric_bias
     np.testing.assert_array_equal(symmetric, symmetric.T)
     np.testing.assert_array_equal(symmetric.diagonal(), np.zeros(6))
     lower = calculation.allowed
     np.testing.assert_array_equal(symmetric[lower], calculation.distance_bias[lower])
     for weights, logits in (
-        (calculation.unmasked_plain_weights, np.tile(content, (6, 1))),
-        (calculation.unmasked_alibi_weights, content + symmetric),
+        (calculation.mask_and_bias.neither, np.tile(content, (6, 1))),
+        (calculation.mask_and_bias.bias_alone, content + symmetric),
     ):
         exponentials = np.exp(logits)
         expected = exponentials / exponentials.sum(axis=-1, keepdims=True)
@@ -316,17 +316,17 @@ def test_forms_with_their_constant_taken_away(num_heads, head):
     """Each form less the constant of its row is the distance form, and the weights agree."""
     calculation = calculate(Selection(num_heads, head))
     for form in ("key_position", "last_row"):
-        shifted = getattr(calculation, f"{form}_shifted")
+        shifted = getattr(calculation.forms, f"{form}_shifted")
         np.testing.assert_allclose(shifted, calculation.distance_bias, rtol=0, atol=1e-15)
-        weights = getattr(calculation, f"{form}_weights")
+        weights = getattr(calculation.forms, f"{form}_weights")
         np.testing.assert_allclose(weights, calculation.alibi_weights, rtol=0, atol=1e-15)
-    assert calculation.forms_agree is True
+    assert calculation.forms.agree is True
 
 
 def test_the_shortcut_fails_without_the_mask():
     """In the steepest head of the lesson the last key wins every row, the first query's too."""
     calculation = calculate(Selection(16, 0))
-    assert calculation.shortcut_weights.argmax(axis=-1).tolist() == [5] * 6
+    assert calculation.forms.shortcut_weights.argmax(axis=-1).tolist() == [5] * 6
 
 
 @pytest.mark.parametrize("query", range(6))
@@ -335,11 +335,13 @@ def test_cached_step(num_heads, head, query):
     """The cached step is the query's row; taken for position 0 the biases are turned round."""
     calculation = calculate(Selection(num_heads, head, query))
     np.testing.assert_allclose(
-        calculation.cached_weights, calculation.alibi_weights[query], rtol=0, atol=1e-15
+        calculation.cached_step.weights, calculation.alibi_weights[query], rtol=0, atol=1e-15
     )
-    assert calculation.cached_step_agrees is True
+    assert calculation.cached_step.agrees is True
     stored = slice(0, query + 1)
     logits = calculation.content_logits[stored] + calculation.distance_bias[query, stored][::-1]
     expected = np.exp(logits) / np.exp(logits).sum()
-    np.testing.assert_allclose(calculation.restarted_weights[stored], expected, rtol=1e-12)
-    assert not calculation.restarted_weights[query + 1 :].any()
+    np.testing.assert_allclose(
+        calculation.cached_step.restarted_weights[stored], expected, rtol=1e-12
+    )
+    assert not calculation.cached_step.restarted_weights[query + 1 :].any()

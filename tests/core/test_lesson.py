@@ -18,7 +18,21 @@ def test_no_content_logits_tie_at_the_opening_key(figures):
 def test_opening_choice(figures):
     """The lesson opens with the stated query, key, head and number of heads."""
     stated = {name: figures["opening"][name] for name in ("num_heads", "head", "query", "key")}
-    assert stated == lesson.OPENING
+    assert stated.items() <= lesson.OPENING.items()
+    assert lesson.OPENING.keys() == {"head", *lesson.CHOICES}
+    assert all(lesson.OPENING[name] in choices for name, choices in lesson.CHOICES.items())
+
+
+def test_paper_result(figures):
+    """The paper's result is stated with its conditions."""
+    stated, result = figures["paper"], lesson.PAPER_RESULT
+    assert f"{result.billion_parameters} billion" == stated["parameters"]
+    assert [result.train_tokens, result.test_tokens] == [
+        stated["train_tokens"],
+        stated["test_tokens"],
+    ]
+    assert result.less_memory_percent == stated["less_memory_percent"]
+    assert result.faster_percent == stated["faster_percent"]
 
 
 def test_head_counts():
