@@ -205,5 +205,7 @@ function createExplorer(root, pick) {
     go(1)
   }
 
+  practise(root)
+
   return {opening, brief, controls, isSound, show, setControls, notify}
 }

@@ -25,9 +25,10 @@ window.probe = {
         else if (probe.unmarked(slot) !== probe.unmarked(wanted)) lines.push(`${name} has other marks`)
       }
     }
+    const whole = {...JSON.parse(document.querySelector(".alibi").dataset.opening), ...choice}
     for (const element of document.querySelectorAll(".alibi :is([data-query], [data-key], [data-head])")) {
-      const names = Object.keys(choice).filter((name) => name in element.dataset)
-      const chosen = names.every((name) => element.dataset[name] === String(choice[name]))
+      const names = Object.keys(whole).filter((name) => name in element.dataset)
+      const chosen = names.every((name) => element.dataset[name] === String(whole[name]))
       if (element.hasAttribute("aria-current") !== chosen) {
         lines.push(`${element.localName} ${JSON.stringify(element.dataset)} chosen: ${!chosen}`)
       }
