@@ -712,8 +712,8 @@ def _on_use() -> tuple[Question, ...]:
             ),
             worked="A model of {size} billion parameters, trained on texts of {train} tokens, "
             "matched at {test} tokens the perplexity of one with sinusoidal positions trained at "
-            "{test}. Because its texts were shorter, its training took {memory}\u202f% less memory and was "
-            "{faster}\u202f% faster.",
+            "{test}. Because its texts were shorter, its training took {memory}\u202f% less memory "
+            "and was {faster}\u202f% faster.",
             values={
                 "faster": PAPER_RESULT.faster_percent,
                 "memory": PAPER_RESULT.less_memory_percent,

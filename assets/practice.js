@@ -34,7 +34,8 @@ function practise(root) {
     if (!to) return
     const heading = root.querySelector(`[data-section="${to}"]:not([hidden]) h2`) ?? root.querySelector(".controls")
     heading.tabIndex = -1
-    heading.focus()
+    heading.scrollIntoView()
+    heading.focus({preventScroll: true})
   })
   root.addEventListener("keydown", (event) => {
     const question = event.target.matches("input") && event.target.closest("[data-question]")
