@@ -74,7 +74,8 @@ def test_every_question_with_every_answer(host):
     for name, question in BY_NAME.items():
         item = Item(host, name)
         expect(item.worked).to_be_hidden()
-        for nonsense in NONSENSE if question.kind == "number" else [None]:
+        every = NONSENSE if name == "near" else NONSENSE[:3]
+        for nonsense in every if question.kind == "number" else [None]:
             if nonsense is not None:
                 item.field.fill(nonsense)
             item.check()
@@ -84,10 +85,10 @@ def test_every_question_with_every_answer(host):
         wrong = [answer for answer in question.answers if answer.correction]
         for answer in wrong:
             item.give(answer)
-            expect(item.verdict).to_have_text(re.compile("^Not quite: .{20}"))
+            correction = re.escape(answer.correction)
+            correction = re.sub(r"\\{\w+\\}", ".+", correction)
+            expect(item.verdict).to_have_text(re.compile(f"^Not quite: {correction}$"))
             expect(item.worked).to_be_visible()
-        said = {answer.correction.split("{")[0][:20] for answer in wrong}
-        assert len(said) == len(wrong), "each slip has its own correction"
         if question.kind == "number":
             item.field.fill("77777")
             expect(item.verdict).to_have_text("")
@@ -104,13 +105,13 @@ def test_ways_to_write_a_number(host):
         "near": ("1.25", "1,25", "5/4", " +1.25 ", "1.25 logits", "2.5/2"),
         "steep": ("-7", "−7", "–7.0", " - 7 ", "−14/2", "-7logits"),
         "shift": ("20", "20.0 %", "20%", "20,0"),
-        "onehead": ("1/256", ".00390625", "0,0039"),
+        "onehead": ("1/256", ".00390625", "0,004"),
     }.items():
         item = Item(host, name)
         for way in ways:
             item.field.fill(way)
             item.check()
-            expect(item.verdict).to_have_text("Right." if way != "0,0039" else re.compile("Not"))
+            expect(item.verdict).to_have_text("Right." if way != "0,004" else re.compile("Not"))
 
 
 @pytest.mark.parametrize("name", ["order", "ratio", "cutoff", "near"])
