@@ -28,13 +28,15 @@ function arrangeExplorer(root, search) {
     return found.length ? found : undefined
   }
 
-  const sections = several("sections", all("section"))
-  if (sections) {
-    for (const section of root.querySelectorAll("[data-section]")) section.hidden = true
-    for (const name of sections) {
-      const section = root.querySelector(`[data-section="${name}"]`)
-      section.hidden = false
-      section.parentElement.append(section)
+  // Only what is asked for, in that order.
+  for (const [plural, attribute] of [["sections", "section"], ["questions", "question"]]) {
+    const names = several(plural, all(attribute))
+    if (!names) continue
+    for (const element of root.querySelectorAll(`[data-${attribute}]`)) element.hidden = true
+    for (const name of names) {
+      const element = root.querySelector(`[data-${attribute}="${name}"]`)
+      element.hidden = false
+      element.parentElement.append(element)
     }
   }
 

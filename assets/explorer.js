@@ -215,6 +215,7 @@ function createExplorer(root, choose) {
     go(1)
   }
 
+  practise(root)
   root.dataset.live = ""
   return {opening, brief, controls, isSound, show, setControls, notify}
 }

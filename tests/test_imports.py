@@ -68,6 +68,10 @@ def test_sections_take_only_calculations_from_the_core():
         "alibi_core.Calculation",
         "alibi_core.Pair",
         "alibi_core.SlopeSource",
+        "alibi_core.practice",
+        "alibi_core.practice.QUESTIONS",
+        "alibi_core.practice.Answer",
+        "alibi_core.practice.Question",
     }
     for module in ("sections", "tables", "formatting", "heatmaps", "theme", "figures"):
         for path in files_of(module):

@@ -35,6 +35,13 @@ PAGE_LEFT = re.compile(
 """What Tornado and Bokeh log where a page goes away while a message is under way."""
 
 
+IDLE = """() => new Promise((done) => {
+    setTimeout(done, 1000)  // a frame out of view is not painted
+    requestAnimationFrame(() => requestIdleCallback(() => setTimeout(done), {timeout: 300}))
+})"""
+"""Waits until the page has put in what is out of view."""
+
+
 class Server:
     """``panel serve app``, or another command that listens on a port, with its log in a file."""
 
@@ -322,6 +329,7 @@ class Embedded(Explorer):
     def differences(self, **choice):
         """What the page shows otherwise than the core has it."""
         calculation = calculate(Selection(**{URL_NAMES[name]: choice[name] for name in choice}))
+        self.page.evaluate(IDLE)
         lines = self.page.evaluate(
             "(expected) => probe.differences(expected)",
             [url_choice(calculation.selection), fill_all(calculation)],
@@ -330,11 +338,7 @@ class Embedded(Explorer):
 
     def choice(self):
         """What the controls say."""
-        return self.page.evaluate("""() => {
-            const {elements} = document.querySelector("form.controls")
-            const names = ["heads", "head", "query", "key"]
-            return Object.fromEntries(names.map((name) => [name, Number(elements[name].value)]))
-        }""")
+        return self.page.evaluate("probe.choice()")
 
     def shows(self, heads=4, head=0, query=5, key=0):
         """See that controls, marks and every slot show this choice, as soon as it is chosen."""

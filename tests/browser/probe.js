@@ -4,11 +4,10 @@ window.probe = {
   // What differs from a choice and its fills, as a list of lines; empty if nothing does.
   differences([choice, fills]) {
     const lines = []
-    const form = document.querySelector("form.controls")
-    if (!form) return ["no controls"]
+    if (!document.querySelector("form.controls")) return ["no controls"]
     const search = new URLSearchParams(location.search)
     for (const [name, value] of Object.entries(choice)) {
-      const control = form.elements[name].value
+      const control = probe.control(name).value
       if (control !== String(value)) lines.push(`control ${name} is ${control}`)
       if (search.getAll(name).join() !== String(value)) lines.push(`URL has ${name}=${search.getAll(name)}`)
     }
@@ -25,14 +24,27 @@ window.probe = {
         else if (probe.unmarked(slot) !== probe.unmarked(wanted)) lines.push(`${name} has other marks`)
       }
     }
+    const whole = {...JSON.parse(document.querySelector(".alibi").dataset.opening), ...choice}
     for (const element of document.querySelectorAll(".alibi :is([data-query], [data-key], [data-head])")) {
-      const names = Object.keys(choice).filter((name) => name in element.dataset)
-      const chosen = names.every((name) => element.dataset[name] === String(choice[name]))
+      const names = Object.keys(whole).filter((name) => name in element.dataset)
+      const chosen = names.every((name) => element.dataset[name] === String(whole[name]))
       if (element.hasAttribute("aria-current") !== chosen) {
         lines.push(`${element.localName} ${JSON.stringify(element.dataset)} chosen: ${!chosen}`)
       }
     }
     return lines
+  },
+
+  control(name) {
+    return [...document.forms].map(({elements}) => elements[name]).find(Boolean)
+  },
+
+  // What the controls say, without what stands as it does at the opening and one section alone follows.
+  choice() {
+    const {choice, opening} = document.querySelector(".alibi").dataset
+    const names = Object.keys(JSON.parse(choice))
+    const values = names.map((name) => [name, Number(probe.control(name).value)])
+    return Object.fromEntries(values.filter(([name, value]) => JSON.parse(opening)[name] !== value))
   },
 
   // HTML without what the page adds to show the choice.

@@ -1000,6 +1000,7 @@ def test_anything_at_all(host, page, seed):
     def load():
         asked = {name: draw.choice([*NASTY[:40], "1", "3"]) for name in draw.sample(NAMES, 2)}
         inside.goto(embedded.url.split("?")[0] + search(**asked))
+        embedded.wait()
 
     for _ in range(15):
         for act in draw.choices((press, click, select, send, load), (6, 6, 2, 3, 1), k=10):

@@ -12,6 +12,7 @@ from alibi_explorer.sections import (
     heads,
     mask,
     pair,
+    practice,
     row,
     shift,
     slopes,
@@ -31,6 +32,7 @@ SECTIONS: tuple[Section, ...] = (
     slopes.SECTION,
     far.SECTION,
     cache.SECTION,
+    practice.SECTION,
 )
 
 ALL_SECTIONS: tuple[Section, ...] = (controls.SECTION, *SECTIONS)
