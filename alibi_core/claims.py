@@ -178,9 +178,10 @@ class FarAway(_Frozen):
     nearest_shares : array of shape (head,)
         The share that the keys up to the distance hold among `num_keys`.
     num_keys : int
+    table_rows : int
+        Rows of a table of learned positions as long as the paper's training text.
     in_table : bool
-        Whether a table of learned positions, as long as the paper's training text, has a row
-        for a query that far from position 0.
+        Whether it has a row for a query that far from position 0.
     """
 
     biases: FloatArray
@@ -190,6 +191,7 @@ class FarAway(_Frozen):
     e_distances: FloatArray
     nearest_shares: FloatArray
     num_keys: int
+    table_rows: int
     in_table: bool
 
 
@@ -291,6 +293,7 @@ def far_away(slopes: FloatArray, distance: int) -> FarAway:
             [nearest_share(slope, distance + 1, num_keys) for slope in slopes.tolist()]
         ),
         num_keys=num_keys,
+        table_rows=PAPER_RESULT.train_tokens,
         in_table=distance < PAPER_RESULT.train_tokens,
     )
 

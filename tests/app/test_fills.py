@@ -48,7 +48,7 @@ class Cells(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag, attrs):
-        if tag not in ("rect", "br"):
+        if tag not in ("rect", "br", "input"):
             self.open.append(tag)
         if tag in ("td", "th", "option"):
             self.cells.append("")

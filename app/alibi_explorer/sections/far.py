@@ -1,7 +1,6 @@
 """Far away: what the bias is at any distance, and how much of a head's reach that is."""
 
 from alibi_core import Calculation
-from alibi_core.lesson import PAPER_RESULT
 from alibi_explorer import formatting as text
 from alibi_explorer.sections.section import Section
 from alibi_explorer.tables import ruler
@@ -48,11 +47,11 @@ def _table(calculation: Calculation) -> str:
 
 
 def _learned(calculation: Calculation) -> str:
-    far, rows = calculation.selection.far, PAPER_RESULT.train_tokens
-    answer = "has one" if calculation.far_away.in_table else "has none"
+    far, away = calculation.selection.far, calculation.far_away
+    answer = "has one" if away.in_table else "has none"
     return (
         f"A query {text.grouped(far)} tokens from the start needs a row of its own in a learned "
-        f"table of positions; one with {text.grouped(rows)} rows {answer}. The bias is a product, "
+        f"table of positions; one with {text.grouped(away.table_rows)} rows {answer}. The bias is a product, "
         "defined at any distance. Defined is not the same as good: longer texts bring other "
         "content, more keys, and distances that the model has never met."
     )
