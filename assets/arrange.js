@@ -29,12 +29,12 @@ function arrangeExplorer(root, search) {
   }
 
   const sections = several("sections", all("section"))
-  if (sections) {
-    for (const section of root.querySelectorAll("[data-section]")) section.hidden = true
+  for (const attribute of sections ? ["section", "link"] : []) {
+    for (const element of root.querySelectorAll(`[data-${attribute}]`)) element.hidden = true
     for (const name of sections) {
-      const section = root.querySelector(`[data-section="${name}"]`)
-      section.hidden = false
-      section.parentElement.append(section)
+      const element = root.querySelector(`[data-${attribute}="${name}"]`)
+      element.hidden = false
+      element.parentElement.append(element)
     }
   }
 
@@ -63,6 +63,7 @@ function arrangeExplorer(root, search) {
     const section = late.shift()
     delete (section ?? root).dataset.late
     if (section) goOn()
+    else bringIntoView(root.querySelector("h2:target"))
   })
   goOn()
 

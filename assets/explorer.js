@@ -190,6 +190,17 @@ function createExplorer(root, pick) {
     }
   })
 
+  // The contents: a shadow tree or a frame without an address of its own has no fragments to go to.
+  root.addEventListener("click", (event) => {
+    const link = event.target.closest(".contents a")
+    if (!link || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    const heading = root.querySelector(link.hash)
+    delete heading.closest("section").dataset.late
+    bringIntoView(heading)
+    heading.focus({preventScroll: true})
+  })
+
   // Steps at the reader's pace: the style shows as much as has been reached.
   for (const stepper of root.querySelectorAll("[data-stepper]")) {
     const [back, next] = stepper.querySelectorAll("[data-by]")
