@@ -29,7 +29,7 @@
   // A choice that the URL asks for is what one sees first; what stands there already is painted before.
   const asked = new URLSearchParams(location.search)
   const differs = ([name, value]) => asked.has(name) && asked.getAll(name).at(-1) !== String(value)
-  if (Object.entries(JSON.parse(root.dataset.choice)).some(differs)) {
+  if (root.dataset.tour || Object.entries(JSON.parse(root.dataset.choice)).some(differs)) {
     root.dataset.waiting = ""
     begin()
   } else {
@@ -78,6 +78,7 @@ function startExplorer(root, lesson, viewNotice) {
   }
   const page = createExplorer(root, pick)
   const writeUrl = addressWriter(page)
+  const openTour = createTour(root, page, pick, writeUrl)
   let choice = page.controls() // with what was picked before the script began
   let shown = placesOf(JSON.parse(root.dataset.choice))
 
@@ -96,7 +97,7 @@ function startExplorer(root, lesson, viewNotice) {
     const nearest = (name, choices, current) => {
       const value = asked.getAll(name).at(-1)
       if (value === undefined) return current
-      const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : NaN
+      const number = readNumber(value)
       const [first, last] = [choices.at(0), choices.at(-1)]
       const within = Math.min(Math.max(number, first), last)
       const closer = (best, other) => (Math.abs(other - within) < Math.abs(best - within) ? other : best)
@@ -125,6 +126,7 @@ function startExplorer(root, lesson, viewNotice) {
 
   const [part, notice] = fromUrl()
   choose(part)
+  openTour()
   page.notify([notice, viewNotice].filter(Boolean).join(" "))
   window.addEventListener("beforeprint", () => {
     for (const folded of root.querySelectorAll("details")) folded.open = true

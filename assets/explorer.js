@@ -123,7 +123,7 @@ function createExplorer(root, pick) {
   const share = root.querySelector(".share")
   const link = () => {
     const url = new URL(location.href)
-    for (const name of names) url.searchParams.delete(name)
+    for (const name of [...names, "tour"]) url.searchParams.delete(name) // a step would set its own choice
     for (const [name, value] of Object.entries(brief(controls()))) url.searchParams.set(name, value)
     const {theme} = root.dataset
     if (theme === "auto") url.searchParams.delete("theme")
@@ -216,5 +216,5 @@ function createExplorer(root, pick) {
     go(1)
   }
 
-  return {opening, brief, controls, isSound, show, setControls, notify}
+  return {opening, brief, partOf, controls, isSound, show, setControls, notify}
 }

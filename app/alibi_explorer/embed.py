@@ -56,7 +56,7 @@ def embedded_page(selection: Selection | None = None, view: View | None = None) 
     calculation = calculate(selection or Selection())
     styles, code = (
         stylesheet(),
-        script("paint.js", "arrange.js", "explorer.js", "host.js", "embedded.js"),
+        script("paint.js", "arrange.js", "explorer.js", "tour.js", "host.js", "embedded.js"),
     )
     policy = (
         f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(styles)}; "

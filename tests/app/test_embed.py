@@ -80,7 +80,7 @@ def test_the_file_is_small(page):
 def test_the_file_loads_nothing(page):
     """No address but those of XML names, no import, no BokehJS."""
     assert not re.findall(r"(?:src|href)=\"(?![{#])", page.replace("&lt;iframe src=&#34;{src}", ""))
-    code = script("paint.js", "arrange.js", "explorer.js", "host.js", "embedded.js")
+    code = script("paint.js", "arrange.js", "explorer.js", "tour.js", "host.js", "embedded.js")
     for word in (
         "import ",
         "import(",
@@ -96,7 +96,7 @@ def test_the_file_loads_nothing(page):
 def test_the_script_has_no_number_of_the_lesson():
     """No logit, weight or slope stands in the scripts, and no exp, log or power is taken."""
     code = re.sub(
-        r"//.*", "", script("paint.js", "arrange.js", "explorer.js", "host.js", "embedded.js")
+        r"//.*", "", script("paint.js", "arrange.js", "explorer.js", "tour.js", "host.js", "embedded.js")
     )
     numbers = set(re.findall(r"(?<![\w$#])\d+(?:\.\d+)?(?![\w])", code))
     assert numbers <= {"0", "1", "-1", "23", "24", "150"}, numbers
@@ -105,7 +105,7 @@ def test_the_script_has_no_number_of_the_lesson():
 
 def test_nothing_from_outside_becomes_html():
     """The one assignment of HTML takes fills, and fills come from the table or the server."""
-    code = script("paint.js", "arrange.js", "explorer.js", "host.js", "embedded.js")
+    code = script("paint.js", "arrange.js", "explorer.js", "tour.js", "host.js", "embedded.js")
     assert re.findall(r".*(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write).*", code) == [
         "        slot.innerHTML = html"
     ]
