@@ -201,6 +201,18 @@ function createExplorer(root, pick) {
     heading.focus({preventScroll: true})
   })
 
+  // Prints a section alone. Where printing is refused nothing ends it, so the next touch or key does.
+  root.addEventListener("click", ({target}) => {
+    if (!target.closest("[data-print-alone]")) return
+    const section = target.closest("section")
+    for (const folded of section.querySelectorAll("details")) folded.open = true
+    root.dataset.print = section.dataset.section
+    for (const end of ["afterprint", "pointerdown", "keydown"]) {
+      window.addEventListener(end, () => delete root.dataset.print, {once: true})
+    }
+    window.print()
+  })
+
   // Steps at the reader's pace: the style shows as much as has been reached.
   for (const stepper of root.querySelectorAll("[data-stepper]")) {
     const [back, next] = stepper.querySelectorAll("[data-by]")

@@ -96,7 +96,9 @@ def test_the_file_loads_nothing(page):
 def test_the_script_has_no_number_of_the_lesson():
     """No logit, weight or slope stands in the scripts, and no exp, log or power is taken."""
     code = re.sub(
-        r"//.*", "", script("paint.js", "arrange.js", "explorer.js", "tour.js", "host.js", "embedded.js")
+        r"//.*",
+        "",
+        script("paint.js", "arrange.js", "explorer.js", "tour.js", "host.js", "embedded.js"),
     )
     numbers = set(re.findall(r"(?<![\w$#])\d+(?:\.\d+)?(?![\w])", code))
     assert numbers <= {"0", "1", "-1", "23", "24", "150"}, numbers

@@ -16,6 +16,7 @@ from alibi_explorer.sections import (
     shift,
     slopes,
     steps,
+    worksheet,
 )
 from alibi_explorer.sections.section import Section, values_of
 
@@ -31,6 +32,7 @@ SECTIONS: tuple[Section, ...] = (
     slopes.SECTION,
     far.SECTION,
     cache.SECTION,
+    worksheet.SECTION,
 )
 
 ALL_SECTIONS: tuple[Section, ...] = (controls.SECTION, *SECTIONS)
