@@ -194,7 +194,7 @@ def test_steps_of_hidden_sections_are_skipped(either):
     for step, stop in enumerate(stops, 1):
         at_step(either.page, step, len(stops))
         chosen(either.page, stop)
-        either.page.get_by_role("button", name="Next", exact=True).click()
+        either.page.get_by_role("button", name="Next", exact=True).press("Enter")
     either.open("?sections=slopes&tour=2")
     expect(either.page.locator(".tour")).to_be_hidden()
     expect(either.page.locator(".notice")).to_contain_text("Tour “2” is not a step here")
@@ -276,7 +276,7 @@ def test_the_worksheet_is_printed_alone(either):
         assert f"{number:.4f}" in shown
     assert f"{100 * pair.alibi_weight:.1f}\u202f%" in shown
     assert shown.startswith(
-        "One attention weight with ALiBi, by hand\nQuery the (4), key cat (1), slope 0.25"
+        "One attention weight with ALiBi, by hand\n\nQuery the (4), key cat (1), slope 0.25"
     )
     assert shown.count("…………") == 10 + 6 * 4 + 2
     assert "Print the worksheet" not in shown
