@@ -78,7 +78,7 @@ function startExplorer(root, lesson, viewNotice) {
   }
   const page = createExplorer(root, pick)
   const writeUrl = addressWriter(page)
-  const openTour = createTour(root, page, pick, writeUrl)
+  const tour = createTour(root, page, pick, writeUrl)
   let choice = page.controls() // with what was picked before the script began
   let shown = placesOf(JSON.parse(root.dataset.choice))
 
@@ -126,7 +126,7 @@ function startExplorer(root, lesson, viewNotice) {
 
   const [part, notice] = fromUrl()
   choose(part)
-  openTour()
+  tour.open()
   page.notify([notice, viewNotice].filter(Boolean).join(" "))
   window.addEventListener("beforeprint", () => {
     for (const folded of root.querySelectorAll("details")) folded.open = true

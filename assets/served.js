@@ -17,7 +17,7 @@ export function render({model, el}) {
   }
   const page = createExplorer(root, pick)
   const writeUrl = served ? addressWriter(page) : () => {}
-  const openTour = createTour(root, page, pick, writeUrl)
+  const tour = createTour(root, page, pick, writeUrl)
 
   // The page around is told what the reader changes, and not what it asked for itself.
   let told = JSON.stringify(page.brief(page.controls()))
@@ -35,6 +35,7 @@ export function render({model, el}) {
     if (message.notice !== undefined) page.notify(message.notice || said)
     writeUrl({...page.opening, ...message.choice})
     if (message.picks !== picks) return
+    tour.settle()
     const now = JSON.stringify(message.choice)
     if (now !== told && !fromHost) tell(message.choice)
     told = now
@@ -101,7 +102,7 @@ export function render({model, el}) {
     const early = Object.entries(page.controls()).filter(([name, value]) => value !== opening[name])
     const notice = root.querySelector(".notice").textContent
     pick(Object.fromEntries(early)) // picked before the connection stood
-    openTour()
+    tour.open()
     if (root.dataset.tour) said = notice
   } else {
     model.send_msg({all: true}) // a view shown again starts from the choice of today

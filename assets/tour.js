@@ -7,6 +7,7 @@ function createTour(root, {partOf}, pick, writeUrl) {
   const steps = [...panel.querySelectorAll("li")]
   const [back, next, leave] = panel.querySelectorAll("button")
   let at = 0
+  let waits = false // for the fills of its step
 
   const go = (to, button) => {
     if (!steps[to]) return
@@ -19,6 +20,7 @@ function createTour(root, {partOf}, pick, writeUrl) {
     panel.querySelector(".at").textContent = `Step ${at + 1} of ${steps.length}`
     back.setAttribute("aria-disabled", at === 0)
     next.setAttribute("aria-disabled", at + 1 === steps.length)
+    waits = true
     pick(partOf(steps[at]))
     writeUrl({tour: at + 1})
     bringIntoView(panel)
@@ -34,8 +36,15 @@ function createTour(root, {partOf}, pick, writeUrl) {
   })
   start.hidden = !steps.length
 
-  // The step that the address asks for.
-  return () => {
-    if (root.dataset.tour) go(Number(root.dataset.tour) - 1)
+  return {
+    // The step that the address asks for.
+    open() {
+      if (root.dataset.tour) go(Number(root.dataset.tour) - 1)
+    },
+    // Fills that come later have moved the panel.
+    settle() {
+      if (waits) bringIntoView(panel)
+      waits = false
+    },
   }
 }
