@@ -29,8 +29,9 @@ function arrangeExplorer(root, search) {
   }
 
   // Only what is asked for, in that order.
-  for (const [plural, attribute] of [["sections", "section"], ["questions", "question"]]) {
-    const names = several(plural, all(attribute))
+  const sections = several("sections", all("section"))
+  const questions = several("questions", all("question"))
+  for (const [names, attribute] of [[sections, "section"], [sections, "link"], [questions, "question"]]) {
     if (!names) continue
     for (const element of root.querySelectorAll(`[data-${attribute}]`)) element.hidden = true
     for (const name of names) {
@@ -38,6 +39,23 @@ function arrangeExplorer(root, search) {
       element.hidden = false
       element.parentElement.append(element)
     }
+  }
+
+  // The tour speaks of the sections shown; a step that is not there gives the nearest.
+  const steps = [...root.querySelectorAll(".tour li")].filter((step) => {
+    const isShown = !root.querySelector(`[data-section="${step.dataset.show}"]`).hidden
+    if (!isShown) step.remove()
+    return isShown
+  })
+  const tour = asked.getAll("tour").at(-1)
+  if (tour !== undefined) {
+    const number = readNumber(tour)
+    const step = Math.min(Math.max(Math.round(number) || 1, 1), steps.length)
+    if (step) root.dataset.tour = step
+    if (step) right.searchParams.set("tour", step)
+    else right.searchParams.delete("tour")
+    const valid = step ? `one of 1 to ${steps.length}, so ${step} is shown` : "a step here: the tour speaks of other sections"
+    if (step !== number) problems.push(`tour “${shortened(tour)}” is not ${valid}`)
   }
 
   const known = ["none", ...new Set(all("control"))]
@@ -65,6 +83,7 @@ function arrangeExplorer(root, search) {
     const section = late.shift()
     delete (section ?? root).dataset.late
     if (section) goOn()
+    else bringIntoView(root.querySelector(".tour:not([hidden]), h2:target"))
   })
   goOn()
 
@@ -80,6 +99,11 @@ function arrangeExplorer(root, search) {
 function sentence(problems) {
   const line = problems.join("; ")
   return line ? `${line[0].toUpperCase()}${line.slice(1)}.` : ""
+}
+
+// The number that a value from outside writes, or NaN.
+function readNumber(value) {
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : NaN
 }
 
 // A value from outside as one short printable piece of text.

@@ -35,7 +35,7 @@
   // A choice that the URL asks for is what one sees first; what stands there already is painted before.
   const asked = new URLSearchParams(location.search)
   const differs = ([name, value]) => asked.has(name) && asked.getAll(name).at(-1) !== String(value)
-  if (Object.entries(JSON.parse(root.dataset.choice)).some(differs)) {
+  if (root.dataset.tour || Object.entries(JSON.parse(root.dataset.choice)).some(differs)) {
     root.dataset.waiting = ""
     begin()
   } else {
@@ -87,6 +87,7 @@ function startExplorer(root, lesson, viewNotice) {
   let choice = page.controls()
   const standing = JSON.parse(root.dataset.choice)
   let shown = placesOf(standing)
+  const tour = createTour(root, page, pick, writeUrl)
 
   // Fewer heads keep the head where it still exists, else head 0.
   const choose = (part) => {
@@ -103,7 +104,7 @@ function startExplorer(root, lesson, viewNotice) {
     const nearest = (name, choices, current) => {
       const value = asked.getAll(name).at(-1)
       if (value === undefined) return current
-      const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : NaN
+      const number = readNumber(value)
       const [first, last] = [choices.at(0), choices.at(-1)]
       const within = Math.min(Math.max(number, first), last)
       const closer = (best, other) => (Math.abs(other - within) < Math.abs(best - within) ? other : best)
@@ -135,6 +136,7 @@ function startExplorer(root, lesson, viewNotice) {
   const [part, notice] = fromUrl()
   const picked = Object.entries(choice).filter(([name, value]) => value !== standing[name]) // before the script began
   choose({...part, ...Object.fromEntries(picked)})
+  tour.open()
   page.notify([notice, viewNotice].filter(Boolean).join(" "))
   window.addEventListener("beforeprint", () => {
     for (const folded of root.querySelectorAll("details")) folded.open = true

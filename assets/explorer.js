@@ -131,7 +131,7 @@ function createExplorer(root, choose) {
   const share = root.querySelector(".share")
   const link = () => {
     const url = new URL(location.href)
-    for (const name of names) url.searchParams.delete(name)
+    for (const name of [...names, "tour"]) url.searchParams.delete(name) // a step would set its own choice
     for (const [name, value] of Object.entries(brief(controls()))) url.searchParams.set(name, value)
     const {theme} = root.dataset
     if (theme === "auto") url.searchParams.delete("theme")
@@ -198,6 +198,29 @@ function createExplorer(root, choose) {
     }
   })
 
+  // The contents: a shadow tree or a frame without an address of its own has no fragments to go to.
+  root.addEventListener("click", (event) => {
+    const link = event.target.closest(".contents a")
+    if (!link || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    const heading = root.querySelector(link.hash)
+    delete heading.closest("section").dataset.late
+    bringIntoView(heading)
+    heading.focus({preventScroll: true})
+  })
+
+  // Prints a section alone. Where printing is refused nothing ends it, so the next touch or key does.
+  root.addEventListener("click", ({target}) => {
+    if (!target.closest("[data-print-alone]")) return
+    const section = target.closest("section")
+    for (const folded of section.querySelectorAll("details")) folded.open = true
+    root.dataset.print = section.dataset.section
+    for (const end of ["afterprint", "pointerdown", "keydown"]) {
+      window.addEventListener(end, () => delete root.dataset.print, {once: true})
+    }
+    window.print()
+  })
+
   // Steps at the reader's pace: the style shows as much as has been reached.
   for (const stepper of root.querySelectorAll("[data-stepper]")) {
     const [back, next] = stepper.querySelectorAll("[data-by]")
@@ -217,5 +240,5 @@ function createExplorer(root, choose) {
 
   practise(root)
   root.dataset.live = ""
-  return {opening, brief, controls, isSound, show, setControls, notify}
+  return {opening, brief, partOf, controls, isSound, show, setControls, notify}
 }

@@ -8,13 +8,16 @@ export function render({model, el}) {
   let picks = 0
   let connected = true
 
+  let said = "" // of the address, until the reader picks
   const pick = (part) => {
     picks += 1
+    said = ""
     if (connected) model.send_msg({...part, picks})
     else writeUrl(part.heads <= page.controls().head ? {...part, head: 0} : part)
   }
   const page = createExplorer(root, pick)
   const writeUrl = served ? addressWriter(page) : () => {}
+  const tour = createTour(root, page, pick, writeUrl)
 
   // The page around is told what the reader changes, and not what it asked for itself.
   let told = JSON.stringify(page.brief(page.controls()))
@@ -29,9 +32,10 @@ export function render({model, el}) {
     const fills = Object.entries(message.fills).map(([name, html]) => [name, () => html])
     page.show(Object.fromEntries(fills), {...page.opening, ...message.choice})
     if (message.picks === picks) page.setControls(message.choice)
-    if (message.notice !== undefined) page.notify(message.notice)
+    if (message.notice !== undefined) page.notify(message.notice || said)
     writeUrl({...page.opening, ...message.choice})
     if (message.picks !== picks) return
+    tour.settle()
     const now = JSON.stringify(message.choice)
     if (now !== told && !fromHost) tell(message.choice)
     told = now
@@ -96,7 +100,10 @@ export function render({model, el}) {
     writeUrl(page.controls())
     const opening = JSON.parse(root.dataset.choice)
     const early = Object.entries(page.controls()).filter(([name, value]) => value !== opening[name])
+    const notice = root.querySelector(".notice").textContent
     pick(Object.fromEntries(early)) // picked before the connection stood
+    tour.open()
+    if (root.dataset.tour) said = notice
   } else {
     model.send_msg({all: true}) // a view shown again starts from the choice of today
   }

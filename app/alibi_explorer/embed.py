@@ -26,7 +26,10 @@ from alibi_explorer.sections import ALL_SECTIONS
 from alibi_explorer.snippet import HEIGHT
 from alibi_explorer.state import NOTICE, URL_NAMES
 
-SCRIPTS = ("paint.js", "arrange.js", "practice.js", "explorer.js", "host.js", "embedded.js")
+SCRIPTS = (
+    *("paint.js", "arrange.js", "practice.js", "explorer.js", "tour.js", "host.js"),
+    "embedded.js",
+)
 _BLOCK = re.compile(r"(?=<(?:tr|li|option|button)\b)|(?<=[.:;] )(?=[A-Z])")
 """Where an entry is cut: a row or a sentence that stands in two of them is stored once."""
 _GAP = re.compile(

@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from alibi_core import Calculation
+from alibi_core import Calculation, Selection
 from alibi_core.lesson import CHOICES, HEAD_COUNTS, MODELS, OPENING, PAPER_RESULT
 from alibi_explorer.formatting import grouped
 from alibi_explorer.heatmaps import HEATMAPS
@@ -15,6 +15,7 @@ from alibi_explorer.sections import SECTIONS, fill_all
 from alibi_explorer.snippet import frame
 from alibi_explorer.state import SHARED_NAMES, URL_NAMES
 from alibi_explorer.theme import css_variables
+from alibi_explorer.tour import STOPS, written
 
 TITLE = "ALiBi explorer"
 THEMES = ("auto", "light", "dark")
@@ -108,7 +109,7 @@ def explorer_html(
     template = _environment().get_template("explorer.html")
     return template.render(
         fills=fills,
-        choice={name: getattr(calculation.selection, of) for name, of in URL_NAMES.items()},
+        choice=_choice(calculation.selection),
         opening=_OPENING,
         tokens=calculation.tokens,
         head_counts=HEAD_COUNTS,
@@ -117,6 +118,7 @@ def explorer_html(
         paper=PAPER_RESULT,
         grouped=grouped,
         sections=[shown[name] for name in order],
+        tour=_tour(),
         view=view,
         heatmaps=HEATMAPS,
         notice=notice,
@@ -125,6 +127,21 @@ def explorer_html(
         figures=figures,
         page_title=TITLE,
     )
+
+
+def _choice(selection: Selection) -> dict[str, int]:
+    return {name: getattr(selection, of) for name, of in URL_NAMES.items()}
+
+
+def _tour() -> list[dict[str, object]]:
+    return [
+        {
+            "section": stop.section,
+            "choice": _choice(stop.selection),
+            "html": Markup(written(stop)),
+        }
+        for stop in STOPS
+    ]
 
 
 @cache

@@ -29,7 +29,7 @@ class ExplorerView(JSComponent):
     figure_names = param.List(item_type=str, doc="The place of each figure on the page.")
     colours = param.Dict(doc="The colours that figures name, for light and dark.")
 
-    _esm = script("paint.js", "practice.js", "explorer.js", "host.js", "served.js")
+    _esm = script("paint.js", "practice.js", "explorer.js", "tour.js", "host.js", "served.js")
 
     def __init__(self, state: ExplorerState, **params: Any) -> None:
         self._state = state

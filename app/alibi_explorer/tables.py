@@ -6,6 +6,7 @@ strict Content-Security-Policy. A cell that can be chosen names its query, key o
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,13 @@ from alibi_explorer.heatmaps import Heatmap
 from alibi_explorer.theme import DISTANCE_RANGE, EXPONENT_RANGE, WEIGHT_RANGE, level
 
 MASKED = '<span class="mask-word">masked</span>'
+_COLUMNS = (
+    ("content", "logits"),
+    ("bias", "−m(i − j), logits"),
+    ("biased logit", "sum, logits"),
+    ("exponential", "e to the logit"),
+    ("share", "of the sum"),
+)
 
 
 def weight(share: float, kind: str) -> str:
@@ -53,6 +61,36 @@ def matrix(
         f'<table role="grid" class="matrix"><caption>{heatmap.caption}</caption>'
         '<thead><tr><th scope="col"><span class="q">query</span>, <span class="k">key</span></th>'
         f"{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def worked_row(calculation: Calculation, write: Callable[[str], str] = str) -> str:
+    """The row of the query from content logit to share; `write` may leave a result blank."""
+    query = calculation.selection.query
+    columns = (f'<th scope="col">{name} <small>{unit}</small></th>' for name, unit in _COLUMNS)
+    rows = []
+    for key in range(len(calculation.tokens)):
+        pair = calculation.pair_at(query, key)
+        cells = (
+            text.number(pair.content_logit),
+            write(text.exact(pair.distance_bias) if pair.allowed else MASKED),
+            write(text.exact(pair.biased_logit)),
+            write(text.fixed(pair.alibi_exponential, 4)),
+            write(weight(pair.alibi_weight, "with")),
+        )
+        rows.append(
+            f'<tr data-key="{key}"{"" if pair.allowed else " class=masked"}>'
+            f'<th scope="row">{text.key_token(calculation, key)}</th>'
+            f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+        )
+    denominator = text.fixed(calculation.alibi_denominators[query].item(), 4)
+    total = text.number(calculation.alibi_sums[query].item(), 12)
+    return (
+        f"<table><caption>Keys of {text.query_token(calculation, query)}</caption>"
+        f'<thead><tr><th scope="col">key</th>{"".join(columns)}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody>"
+        '<tfoot><tr><th scope="row">sum</th><td>–</td><td>–</td><td>–</td>'
+        f"<td>{write(denominator)}</td><td>{write(total)}</td></tr></tfoot></table>"
     )
 
 

@@ -25,7 +25,7 @@ window.probe = {
       }
     }
     const whole = {...JSON.parse(document.querySelector(".alibi").dataset.opening), ...choice}
-    for (const element of document.querySelectorAll(".alibi :is([data-query], [data-key], [data-head])")) {
+    for (const element of document.querySelectorAll(".alibi section :is([data-query], [data-key], [data-head])")) {
       const names = Object.keys(whole).filter((name) => name in element.dataset)
       const chosen = names.every((name) => element.dataset[name] === String(whole[name]))
       if (element.hasAttribute("aria-current") !== chosen) {

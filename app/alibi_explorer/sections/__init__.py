@@ -17,6 +17,7 @@ from alibi_explorer.sections import (
     shift,
     slopes,
     steps,
+    worksheet,
 )
 from alibi_explorer.sections.section import Section, values_of
 
@@ -33,6 +34,7 @@ SECTIONS: tuple[Section, ...] = (
     far.SECTION,
     cache.SECTION,
     practice.SECTION,
+    worksheet.SECTION,
 )
 
 ALL_SECTIONS: tuple[Section, ...] = (controls.SECTION, *SECTIONS)

@@ -51,8 +51,8 @@ def _learned(calculation: Calculation) -> str:
     answer = "has one" if away.in_table else "has none"
     return (
         f"A query {text.grouped(far)} tokens from the start needs a row of its own in a learned "
-        f"table of positions; one with {text.grouped(away.table_rows)} rows {answer}. The bias is a product, "
-        "defined at any distance. Defined is not the same as good: longer texts bring other "
+        f"table of positions; one with {text.grouped(away.table_rows)} rows {answer}. The bias is a "
+        "product, defined at any distance. Defined is not the same as good: longer texts bring other "
         "content, more keys, and distances that the model has never met."
     )
 

@@ -3,47 +3,11 @@
 from alibi_core import Calculation
 from alibi_explorer import formatting as text
 from alibi_explorer.sections.section import Section
-from alibi_explorer.tables import MASKED, weight
-
-COLUMNS = (
-    ("content", "logits"),
-    ("bias", "−m(i − j), logits"),
-    ("biased logit", "sum, logits"),
-    ("exponential", "e to the logit"),
-    ("share", "of the sum"),
-)
+from alibi_explorer.tables import worked_row
 
 
 def fill(calculation: Calculation) -> dict[str, str]:
-    return {"table": _table(calculation), "words": _words(calculation)}
-
-
-def _table(calculation: Calculation) -> str:
-    query = calculation.selection.query
-    header = "".join(f'<th scope="col">{name} <small>{unit}</small></th>' for name, unit in COLUMNS)
-    rows = []
-    for key in range(len(calculation.tokens)):
-        pair = calculation.pair_at(query, key)
-        cells = (
-            text.number(pair.content_logit),
-            text.exact(pair.distance_bias) if pair.allowed else MASKED,
-            text.exact(pair.biased_logit),
-            text.fixed(pair.alibi_exponential, 4),
-            weight(pair.alibi_weight, "with"),
-        )
-        rows.append(
-            f'<tr data-key="{key}"{"" if pair.allowed else " class=masked"}>'
-            f'<th scope="row">{text.key_token(calculation, key)}</th>'
-            f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-        )
-    denominator = text.fixed(calculation.alibi_denominators[query].item(), 4)
-    total = text.number(calculation.alibi_sums[query].item(), 12)
-    return (
-        f"<table><caption>Keys of {text.query_token(calculation, query)}</caption>"
-        f'<thead><tr><th scope="col">key</th>{header}</tr></thead><tbody>{"".join(rows)}</tbody>'
-        '<tfoot><tr><th scope="row">sum</th><td>–</td><td>–</td><td>–</td>'
-        f"<td>{denominator}</td><td>{total}</td></tr></tfoot></table>"
-    )
+    return {"table": worked_row(calculation), "words": _words(calculation)}
 
 
 def _words(calculation: Calculation) -> str:
