@@ -41,6 +41,8 @@ function arrangeExplorer(root, search) {
     }
   }
 
+  if (sections) root.querySelector(".guide").hidden = sections.length < 3 // one sees them all
+
   // The tour speaks of the sections shown; a step that is not there gives the nearest.
   const steps = [...root.querySelectorAll(".tour li")].filter((step) => {
     const isShown = !root.querySelector(`[data-section="${step.dataset.show}"]`).hidden

@@ -200,9 +200,10 @@ function createExplorer(root, choose) {
 
   // The contents: a shadow tree or a frame without an address of its own has no fragments to go to.
   root.addEventListener("click", (event) => {
-    const link = event.target.closest(".contents a")
+    const link = event.target.closest(".guide a")
     if (!link || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
+    link.closest("details").open = false
     const heading = root.querySelector(link.hash)
     delete heading.closest("section").dataset.late
     bringIntoView(heading)

@@ -160,7 +160,7 @@ def lesson_table() -> str:
     choices |= {"head": range(max(HEAD_COUNTS)), "slope": range(len(slopes))}
     entries: dict[str, dict[tuple[int, ...], str]] = {}
     for section in ALL_SECTIONS:
-        for names in set(section.depends_on.values()):
+        for names in set(section.depends_on.values()) - {()}:
             fills: dict[tuple[int, ...], dict[str, str]] = {}
             for selection in _selections(names):
                 values = vars(selection) | {"slope": heads[selection.num_heads][selection.head]}
@@ -183,6 +183,7 @@ def lesson_table() -> str:
         }
         for section in ALL_SECTIONS
         for slot, names in section.depends_on.items()
+        if names  # what depends on nothing stands on the page for good
     }
     table = {
         "choices": {url_names.get(name, name): list(values) for name, values in choices.items()},

@@ -55,7 +55,7 @@ def test_the_table_gives_every_fill_of_every_choice(table):
         for head in range(num_heads):
             for query, key in itertools.product(range(len(TOKENS)), repeat=2):
                 selection = Selection(num_heads, head, query, key)
-                assert looked_up(table, selection) == fill_all(calculate(selection))
+                assert looked_up(table, selection).items() <= fill_all(calculate(selection)).items()
 
 
 @settings(max_examples=500)
@@ -65,13 +65,17 @@ def test_the_table_gives_the_fills_of_single_sections(table, data, num_heads):
     chosen = {name: data.draw(st.sampled_from(CHOICES[name]), name) for name in CHOICES}
     head = data.draw(st.integers(0, num_heads - 1), "head")
     selection = Selection(**chosen | {"num_heads": num_heads, "head": head})
-    assert looked_up(table, selection) == fill_all(calculate(selection))
+    assert looked_up(table, selection).items() <= fill_all(calculate(selection)).items()
 
 
 def test_the_table_holds_every_slot_of_every_section(table):
-    """A section added to the page is in the table by itself."""
-    slots = {f"{section.name}.{slot}" for section in ALL_SECTIONS for slot in section.depends_on}
-    assert set(table["slots"]) == slots
+    """A section added to the page is in the table by itself, but for what never changes."""
+    assert set(table["slots"]) == {
+        f"{section.name}.{slot}"
+        for section in ALL_SECTIONS
+        for slot, names in section.depends_on.items()
+        if names
+    }
 
 
 def test_head_counts_share_sixteen_slopes(table):

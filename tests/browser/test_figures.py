@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from alibi_explorer import formatting
 from alibi_explorer.heatmaps import HEATMAPS
-from alibi_explorer.sections import fill_all
+from alibi_explorer.sections import ALL_SECTIONS, fill_all
 
 OUTLINE = {"x", "y"}
 
@@ -218,16 +218,24 @@ def test_only_what_changed_is_sent(explorer, choices):
 
     start = {"heads": 4, "head": 0, "query": 5, "key": 0}
     explorer.shows(**start)
-    pair = {"pair.sentence", "pair.steps"}
-    row = {"row.table", "row.remark"}
-    assert sent_by(start, key=2) == {*pair, "row.remark"}
+    assert not {name.split(".")[0] for name in following("key")} & {"head", "heads"}
+    assert not {name.split(".")[0] for name in following("num_heads")} & {"pair", "row"}
+    assert sent_by(start, key=2) == following("key")
     start["key"] = 2
-    assert sent_by(start, query=3) == pair | row
+    assert sent_by(start, query=3) == following("query")
     start["query"] = 3
-    heads = {"heads.remark", "heads.strip", "heads.table", "heads.weights", "slope", "rank"}
-    assert sent_by(start, heads=6) == {"controls.heads", "head.caption"} | heads
+    assert sent_by(start, heads=6) == following("num_heads") | {"slope", "rank"}
     start["heads"] = 6
     sent = sent_by(start, head=4)
-    head = {"head.caption", "head.bias", "head.alibi", "head.difference"}
     figures = {"alibi", "bias_text", "plain_full"}
-    assert sent == {"controls.heads", "heads.remark"} | pair | row | head | figures
+    assert sent == following("head", "slope") | figures
+
+
+def following(*values):
+    """The slots that depend on one of these values."""
+    return {
+        f"{section.name}.{slot}"
+        for section in ALL_SECTIONS
+        for slot, names in section.depends_on.items()
+        if not set(names).isdisjoint(values)
+    }

@@ -82,6 +82,7 @@ def test_touch_targets(explorer, at_width, query):
     explorer.shows(heads=16, query=query)
     small = explorer.page.locator(".alibi").evaluate(
         """(root) => [...root.querySelectorAll(".chip, select, button, summary")]
+            .filter((target) => target.checkVisibility())
             .map((target) => target.closest("[data-pick]") ?? target)
             .map((target) => [target.textContent, target.getBoundingClientRect().height])
             .filter(([text, height]) => height < 44)"""

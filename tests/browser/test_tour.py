@@ -35,8 +35,7 @@ def either(request, page, embedded_of):
 def links(page):
     return [
         link.get_attribute("href").removeprefix("#section-")
-        for link in page.locator(".contents a").all()
-        if link.is_visible()
+        for link in page.locator(".guide:not([hidden]) li:not([hidden]) a").all()
     ]
 
 
@@ -88,7 +87,7 @@ def test_contents_follow_the_sections_shown(either):
     assert links(page) == ["far", "pair", "row"]
     for few in ("far,pair", "row"):
         either.open(f"?sections={few}")
-        expect(page.locator(".contents")).to_be_hidden()
+        expect(page.locator(".guide")).to_be_hidden()
         expect(page.locator("[data-tour-start]")).to_be_hidden()
 
 
@@ -101,7 +100,8 @@ def test_a_link_lands_on_its_section(either, width):
     is_whole(page)
     for name in (SECTION_NAMES[-1], "compete", "pair"):
         page.evaluate("scrollTo(0, 0)")
-        page.locator(f".contents a[href='#section-{name}']").click()
+        page.locator(".guide summary").click()
+        page.locator(f".guide a[href='#section-{name}']").click()
         is_below_controls(page, f"#section-{name}")
         expect(page.locator(f"#section-{name}")).to_be_focused()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -230,7 +230,7 @@ def test_without_scripts_there_is_no_tour(browser, file):
     page.goto(file.as_uri())
     for name in (".tour", "[data-tour-start]"):
         expect(page.locator(name)).to_be_hidden()
-    expect(page.locator(".contents")).to_be_visible()
+    expect(page.locator(".guide")).to_be_visible()
     context.close()
 
 
@@ -242,7 +242,8 @@ def test_in_a_sandboxed_frame(page, file, allowed_problems):
         "(frame, html) => { frame.srcdoc = html }", file.read_text("utf-8")
     )
     frame = page.frame_locator("iframe")
-    frame.locator(".contents a[href='#section-far']").click()
+    frame.locator(".guide summary").click()
+    frame.locator(".guide a[href='#section-far']").click()
     expect(frame.locator("#section-far")).to_be_focused()
     expect(frame.locator("#section-far")).to_be_in_viewport()
     frame.locator("[data-tour-start]").click()
@@ -323,7 +324,11 @@ def test_targets_are_large_on_touch(browser, file):
     )
     page = context.new_page()
     page.goto(file.as_uri() + "?tour=2")
-    for target in page.locator(".contents a, .tour button, [data-tour-start]").all():
+    for target in (
+        page.locator(".guide :is(a, summary), .tour button, [data-tour-start]")
+        .filter(visible=True)
+        .all()
+    ):
         assert target.bounding_box()["height"] >= 44
         assert target.bounding_box()["width"] >= 44
     context.close()

@@ -1,6 +1,7 @@
 """The choice in the URL, good and bad, and the theme."""
 
 import re
+from html import unescape
 
 import pytest
 from playwright.sync_api import expect
@@ -34,7 +35,7 @@ def test_first_html(explorer):
     fills = fill_all(calculate(Selection(num_heads=6, head=4, query=5, key=0)))
     assert fills
     for name, html in fills.items():
-        text = re.sub("<[^>]*>", "", html)
+        text = unescape(re.sub("<[^>]*>", "", html))
         assert explorer.slot(name).first.text_content() == text
 
 
