@@ -198,12 +198,21 @@ function createExplorer(root, choose) {
     }
   })
 
+  // The contents lie over the page only while they are used.
+  const contents = root.querySelector(".guide details")
+  root.addEventListener("click", ({target}) => {
+    if (!contents.contains(target)) contents.open = false
+  })
+  root.addEventListener("keydown", ({key}) => {
+    if (key === "Escape") contents.open = false
+  })
+
   // The contents: a shadow tree or a frame without an address of its own has no fragments to go to.
   root.addEventListener("click", (event) => {
     const link = event.target.closest(".guide a")
     if (!link || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
-    link.closest("details").open = false
+    contents.open = false
     const heading = root.querySelector(link.hash)
     delete heading.closest("section").dataset.late
     bringIntoView(heading)
@@ -228,15 +237,18 @@ function createExplorer(root, choose) {
     const words = stepper.querySelector(".words")
     const count = () => words.children.length
     const go = (step) => {
-      words.ariaLive = "polite"
       stepper.dataset.step = step
       stepper.querySelector(".at").textContent = `Step ${step} of ${count()}`
       back.disabled = step === 1
       next.disabled = step === count()
     }
-    back.addEventListener("click", () => go(Number(stepper.dataset.step) - 1))
-    next.addEventListener("click", () => go(Number(stepper.dataset.step) + 1))
-    go(1)
+    for (const button of [back, next]) {
+      button.addEventListener("click", () => {
+        words.ariaLive = "polite"
+        go(Number(stepper.dataset.step) + Number(button.dataset.by))
+      })
+    }
+    go(Number(stepper.dataset.step))
   }
 
   practise(root)

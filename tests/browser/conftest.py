@@ -154,7 +154,9 @@ class Explorer:
         return self.page.locator(f'[data-slot="{name}"]')
 
     def open_details(self):
-        self.page.evaluate("document.querySelectorAll('details').forEach((all) => all.open = true)")
+        self.page.evaluate(
+            "document.querySelectorAll('section details').forEach((all) => all.open = true)"
+        )
 
     def shows(self, heads=4, head=0, query=5, key=0):
         """Wait until controls, URL, marks and every slot show this choice; its calculation."""

@@ -137,11 +137,13 @@ window.probe = {
     while (shown.shadowRoot?.activeElement) shown = shown.shadowRoot.activeElement
     const {outlineStyle, outlineWidth} = getComputedStyle(shown)
     const name = element.closest("[data-figure]") ? "figure"
+      : element.closest("[data-question]") ? "question"
+      : element.matches(".guide a") ? "link"
       : element.matches("[role=grid] td") ? "grid cell"
       : element.matches(".card") ? "card"
       : element.matches("tr[data-key] button") ? "key row"
       : element.matches("tr[data-head] button") ? "head row"
-      : element.matches(".scroll") ? "table"
+      : element.matches(".scroll, .order") ? "table"
       : element.matches("summary") ? "details"
       : element.name || element.localName
     return [name, outlineStyle === "none" ? 0 : parseFloat(outlineWidth)]

@@ -683,7 +683,7 @@ def test_tab_reaches_everything(embedded):
     """Tab goes through all controls and tables in reading order and always shows where it is."""
     embedded.open("?heads=2")
     stops, hidden = [], []
-    for _ in range(80):
+    for _ in range(250):
         embedded.page.keyboard.press("Tab")
         name, outline = embedded.page.evaluate("probe.focused()")
         if name == "body":
@@ -698,10 +698,11 @@ def test_tab_reaches_everything(embedded):
             stops.append(name)
     assert name == "body"
     assert hidden == []
-    controls = ["theme", "query", "key", "heads", "head", "button"]
+    controls = ["details", "link", "button", "theme", "query", "key", "heads", "head", "button"]
     tables = ["key row", "grid cell", "details", "head row", "details", "card"]
-    single = ["button", "other", "equal", "grid cell", "count", "button", "far"]
-    assert embedded.page.locator("details:not([open])").count() == 0
+    single = ["button", "other", "equal", "grid cell", "count", "button", "far", "question"]
+    single += ["button", "details"]
+    assert embedded.page.locator("section details:not([open])").count() == 0
     assert [stop for stop in stops if stop != "table"] == controls + tables + single
 
 
