@@ -133,7 +133,7 @@ window.probe = {
   // What has the focus, in the words that the tests use, and the width of its outline.
   focused() {
     const element = document.activeElement
-    let shown = element.matches("[type=radio]") ? element.nextElementSibling : element
+    let shown = element.matches("[type=radio]:has(+ .chip)") ? element.nextElementSibling : element
     while (shown.shadowRoot?.activeElement) shown = shown.shadowRoot.activeElement
     const {outlineStyle, outlineWidth} = getComputedStyle(shown)
     const name = element.closest("[data-figure]") ? "figure"

@@ -98,8 +98,10 @@ def test_names_and_roles(explorer):
     explorer.open()
     page = explorer.page
     for group in ("Query", "Key"):
-        expect(page.get_by_role("group", name=group).get_by_role("radio")).to_have_count(6)
-    query = page.get_by_role("group", name="Query")
+        expect(
+            page.get_by_role("group", name=group, exact=True).get_by_role("radio")
+        ).to_have_count(6)
+    query = page.get_by_role("group", name="Query", exact=True)
     expect(query.get_by_role("radio", name="5 mat")).to_be_checked()
     expect(page.get_by_role("combobox", name="Number of heads")).to_have_value("4")
     expect(page.get_by_role("combobox", name="Head", exact=True)).to_have_value("0")

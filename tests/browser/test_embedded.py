@@ -68,9 +68,12 @@ def host(page, file, site, embedded_of, request):
             "utf-8",
         )
         page.goto(f"{site}/{name}")
-        return [
+        frames = [
             embedded_of(frame.content_frame()) for frame in page.locator("iframe").element_handles()
         ]
+        for embedded in frames:
+            embedded.wait()
+        return frames
 
     return open_host
 
@@ -484,6 +487,7 @@ def test_the_frame_gets_the_height_of_its_content(host, page):
         settle(embedded.page)
         assert len(heard(page, "alibi-explorer:height")) == before, "the height feeds itself"
         change()
+        embedded.page.locator(".heads").scroll_into_view_if_needed()  # what is near has its height
         page.wait_for_function(
             "(count) => heard.filter(({type}) => type === 'alibi-explorer:height').length > count",
             arg=before,
