@@ -2,8 +2,8 @@
 
 Read them in this order; each docstring says which question its file answers:
 slopes, bias, mask, softmax, attention (the method), compare and reach (what follows from it),
-then lesson, selection, claims, calculation (the worked example that the explorer shows) and practice
-(its questions).
+then lesson, selection, claims, calculation (the worked example that the explorer shows) and
+practice (its questions).
 """
 
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources

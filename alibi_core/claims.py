@@ -152,6 +152,9 @@ class Schedule(_Frozen):
         The heads from the steepest to the shallowest.
     differing_heads : tuple of int
         The heads whose slope is not that of the plain geometric rule.
+    ratio : float or None
+        Each slope over the one before it, ``2 ** (-8 / num_heads)``, where one ratio holds for
+        all: with a power of two from 2 on.
     """
 
     slopes: FloatArray
@@ -159,6 +162,7 @@ class Schedule(_Frozen):
     sources: tuple[SlopeSource, ...]
     order: tuple[int, ...]
     differing_heads: tuple[int, ...]
+    ratio: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,12 +274,15 @@ def both_schedules(num_heads: int) -> Schedule:
     """The slopes of the reference schedule beside those of the plain geometric rule."""
     slopes = alibi_slopes(num_heads)
     geometric = alibi_slopes(num_heads, schedule="geometric")
+    differing = np.flatnonzero(slopes != geometric).tolist()
+    has_ratio = num_heads > 1 and not differing
     return Schedule(
         slopes=slopes,
         geometric_slopes=geometric,
         sources=slope_sources(num_heads),
         order=tuple(np.argsort(-slopes, kind="stable").tolist()),
-        differing_heads=tuple(np.flatnonzero(slopes != geometric).tolist()),
+        differing_heads=tuple(differing),
+        ratio=(slopes[1] / slopes[0]).item() if has_ratio else None,
     )
 
 

@@ -96,6 +96,14 @@ def test_both_schedules(num_heads):
         assert same is (head not in schedule.differing_heads)
 
 
+def test_documented_ratios(figures):
+    """Each slope is a quarter of the one before with four heads, a half with eight."""
+    for num_heads, stated in figures["slope_ratio"].items():
+        assert both_schedules(int(num_heads)).ratio == stated
+    assert both_schedules(1).ratio is None
+    assert both_schedules(6).ratio is None
+
+
 def test_documented_far_biases(figures):
     """Slope 0.00390625 gives exactly -3.99609375 at 1023 tokens and -7.99609375 at 2047."""
     stated = figures["long_distance_bias"]

@@ -20,7 +20,12 @@ def _remark(calculation: Calculation) -> str:
     schedule = calculation.schedule
     heads = "1 head" if count == 1 else f"{count} heads"
     kept, last = schedule.sources[0].schedule_heads, schedule.sources[-1].schedule_heads
-    if not schedule.differing_heads:
+    if schedule.ratio is not None:
+        start = (
+            f"{heads}: a power of two, so one geometric sequence gives every slope. Each is "
+            f"{text.significant(schedule.ratio)} times the one before."
+        )
+    elif not schedule.differing_heads:
         start = f"{heads}: a power of two, so one geometric sequence gives every slope."
     else:
         start = (
