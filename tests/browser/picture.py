@@ -37,7 +37,7 @@ def main() -> None:
             photograph(
                 browser,
                 f"{file.as_uri()}?sections=head,heads&heads=6&head=4",
-                ".matrix",
+                ".head .matrix",
                 "embedded.png",
             )
             browser.close()
