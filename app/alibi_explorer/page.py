@@ -1,6 +1,7 @@
 """The served page: one component that carries choices to the server and fills back."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -74,8 +75,13 @@ class ExplorerView(JSComponent):
         changed = {name for name, value in values.items() if value != self._values[name]}
         self._values = values
         self._send(fill_all(calculation, changed))
-        for figures in self._figures.values():
-            figures.update(calculation, changed)
+        # The text first: the figures follow once it is on its way.
+        pn.state.execute(partial(self._update_figures, changed), schedule=True)
+
+    def _update_figures(self, changed: Collection[str]) -> None:
+        with pn.io.hold():
+            for figures in self._figures.values():
+                figures.update(self._state.calculation, changed)
 
     def _draw(self, name: str) -> None:
         """Put the figures of the section `name` into their frames, once they come near."""
