@@ -25,8 +25,6 @@ from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
 from alibi_core.softmax import masked_softmax
 
 FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 AGREEMENT = 1e-12
 """Two weights are called the same up to this difference."""

@@ -10,7 +10,7 @@ from alibi_explorer import theme
 class Heatmap(NamedTuple):
     """One array of the head as a picture and as a table.
 
-    `values` names the array on the calculation and `depends_on` what it is a function of;
+    `values` is the array's path on the calculation and `depends_on` what it is a function of;
     `scale` is the fixed range in the array's own unit, `ends` its two ends as a legend says them.
     """
 
@@ -77,14 +77,7 @@ HEATMAPS = {
     ),
 }
 
-SYMMETRIC_BIAS = Heatmap(
-    caption="Bias without the causal mask, logits",
-    values="symmetric_bias",
-    written=text.number,
-    shade=theme.bias_shade,
-    scale=theme.BIAS_RANGE,
-    ends=_ends(text.number, theme.BIAS_RANGE),
-    colours="bias_ramp",
-    depends_on=("slope",),
+SYMMETRIC_BIAS = HEATMAPS["bias"]._replace(
+    caption="Bias without the causal mask, logits", values="mask_and_bias.symmetric_bias"
 )
 """The absolute distance, for attention that may look ahead."""

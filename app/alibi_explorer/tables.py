@@ -7,9 +7,7 @@ strict Content-Security-Policy. A cell that can be chosen names its query, key o
 
 import math
 from collections.abc import Callable
-
-import numpy as np
-import numpy.typing as npt
+from operator import attrgetter
 
 from alibi_core import Calculation
 from alibi_explorer import formatting as text
@@ -31,14 +29,9 @@ def weight(share: float, kind: str) -> str:
     return f"{text.percent(share)}{bar(share, kind)}"
 
 
-def matrix(
-    calculation: Calculation,
-    heatmap: Heatmap,
-    array: npt.NDArray[np.float64],
-    *,
-    masked: bool = True,
-) -> str:
-    """An array of shape (query, key) as a table, under the causal mask or without it."""
+def matrix(calculation: Calculation, heatmap: Heatmap, *, masked: bool = True) -> str:
+    """One array of the head as a (query, key) table, under the causal mask or without it."""
+    array = attrgetter(heatmap.values)(calculation)
     positions = range(len(calculation.tokens))
     header = "".join(
         f'<th scope="col">{text.key_token(calculation, key)}</th>' for key in positions

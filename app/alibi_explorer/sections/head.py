@@ -14,10 +14,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
     caption = (
         f"Head {selection.head} of {heads}, slope {text.exact(calculation.slope)} logits per token"
     )
-    tables = {
-        name: matrix(calculation, heatmap, getattr(calculation, heatmap.values))
-        for name, heatmap in HEATMAPS.items()
-    }
+    tables = {name: matrix(calculation, heatmap) for name, heatmap in HEATMAPS.items()}
     return {"caption": caption, **tables}
 
 

@@ -16,7 +16,10 @@ CORNERS = (
 
 
 def fill(calculation: Calculation) -> dict[str, str]:
-    return {"corners": _corners(calculation), "matrix": _matrix(calculation)}
+    return {
+        "corners": _corners(calculation),
+        "matrix": matrix(calculation, SYMMETRIC_BIAS, masked=False),
+    }
 
 
 def _corners(calculation: Calculation) -> str:
@@ -45,11 +48,6 @@ def _corners(calculation: Calculation) -> str:
         f"<table><caption>Weights of {text.query_token(calculation, query)}</caption><thead><tr>"
         f'<th scope="col">key</th>{header}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     )
-
-
-def _matrix(calculation: Calculation) -> str:
-    bias = calculation.mask_and_bias.symmetric_bias
-    return matrix(calculation, SYMMETRIC_BIAS, bias, masked=False)
 
 
 SECTION = Section(
