@@ -4,7 +4,7 @@ export function render({model, el}) {
   if (model.html) el.innerHTML = model.html
   const root = (model.html ? el : document).querySelector(".alibi")
   const served = !model.html
-  delete root.dataset.late
+  if (!served) delete root.dataset.late // nothing lays its sections out one by one
   let picks = 0
   let connected = true
 

@@ -35,6 +35,9 @@ PAGE_LEFT = re.compile(
 """What Tornado and Bokeh log where a page goes away while a message is under way."""
 
 
+WHOLE = ".alibi[data-live]:not([data-late])"
+"""The page once its script answers and its sections are laid out, which is done one a frame."""
+
 IDLE = """() => new Promise((done) => {
     setTimeout(done, 1000)  // a frame out of view is not painted
     requestAnimationFrame(() => requestIdleCallback(() => setTimeout(done), {timeout: 300}))
@@ -112,7 +115,7 @@ class Explorer:
         self._go(self.page.reload)
 
     def _go(self, navigate):
-        """Live means: every figure has its frame, and the server has answered once."""
+        """Live means: every figure has its frame, the server has answered once, all is laid out."""
         self.frames.clear()
         self._socket = None
         navigate()
@@ -121,6 +124,7 @@ class Explorer:
         while not any('"choice"' in frame for frame in self.frames):
             self._socket.wait_for_event("framereceived")
         self.page.wait_for_function("document.querySelector('[data-figure] > *') !== null")
+        self.page.wait_for_selector(WHOLE)
 
     def draw(self):
         """Scroll past every figure, as they are drawn once they come near; their names."""
@@ -326,7 +330,7 @@ class Embedded(Explorer):
 
     def wait(self):
         """Live means: the script answers, and every section is laid out."""
-        self.page.wait_for_selector(".alibi[data-live]:not([data-late])")
+        self.page.wait_for_selector(WHOLE)
 
     def differences(self, **choice):
         """What the page shows otherwise than the core has it."""

@@ -39,11 +39,6 @@ def links(page):
     ]
 
 
-def is_whole(page):
-    """Wait until every section is laid out."""
-    page.wait_for_function("() => !document.querySelector('[data-late]')")
-
-
 def is_below_controls(page, selector):
     """Wait until it stands at the top of the view or, at the end of the page, anywhere in it."""
     page.wait_for_function(
@@ -97,7 +92,6 @@ def test_a_link_lands_on_its_section(either, width):
     page = either.page
     page.set_viewport_size({"width": width, "height": 800})
     either.open()
-    is_whole(page)
     for name in (SECTION_NAMES[-1], "compete", "pair"):
         page.evaluate("scrollTo(0, 0)")
         page.locator(".guide summary").click()
@@ -110,7 +104,6 @@ def test_a_link_lands_on_its_section(either, width):
 def test_an_address_with_a_section_lands_on_it(either):
     """A fragment in the address finds its section, though this is laid out later."""
     either.open("#section-compete")
-    is_whole(either.page)
     is_below_controls(either.page, "#section-compete")
 
 
@@ -123,7 +116,6 @@ def test_every_step_sets_what_it_says(either, width):
     page = either.page
     page.set_viewport_size({"width": width, "height": 800})
     either.open()
-    is_whole(page)
     page.locator("[data-tour-start]").click()
     for step, stop in zip(STEPS, STOPS, strict=True):
         at_step(page, step)
@@ -160,7 +152,6 @@ def test_a_link_opens_its_step(page, file, embedded_of, step):
     embedded_of(page, file.as_uri()).open(f"?tour={step}&query=1&far=5")
     at_step(page, step)
     chosen(page, STOPS[step - 1])
-    is_whole(page)
     is_below_controls(page, ".tour")
     expect(page.locator(".notice")).to_have_text("")
 
@@ -266,7 +257,6 @@ def test_the_worksheet_is_printed_alone(either):
     """Two pages, blanks and then answers, with the numbers of the choice; then all is back."""
     page = either.page
     either.open("?query=4&key=1")
-    is_whole(page)
     page.evaluate("window.print = () => {}")
     page.locator("[data-print-alone]").click()
     page.emulate_media(media="print")
@@ -311,7 +301,6 @@ def test_axe(page, file, embedded_of, width, scheme):
     page.emulate_media(color_scheme=scheme)
     embedded = embedded_of(page, file.as_uri())
     embedded.open("?tour=8")
-    is_whole(page)
     embedded.open_details()
     found = Axe().run(page).response["violations"]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]][:3]) for v in found] == []
