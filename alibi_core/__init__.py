@@ -1,12 +1,13 @@
 """ALiBi (Attention with Linear Biases) in plain NumPy, one file a concept.
 
 Read them in this order; each docstring says which question its file answers:
-slopes, bias, mask, softmax, attention (the method), compare and reach (what follows from it),
-then lesson, selection, claims, calculation (the worked example that the explorer shows) and
-practice (its questions).
+slopes, precision, bias, mask, softmax, attention (the method), compare and
+reach (what follows from it), then lesson, selection, claims, calculation (the worked example that
+the explorer shows) and practice (its questions).
 """
 
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
+from alibi_core.precision import round_to
 from alibi_core.bias import distance_bias, key_position_bias, row_constant, token_distance
 from alibi_core.mask import causal_mask
 from alibi_core.softmax import masked_softmax
@@ -41,6 +42,7 @@ __all__ = [
     "masked_softmax",
     "nearest_share",
     "newest_query_weights",
+    "round_to",
     "row_constant",
     "slope_sources",
     "token_distance",

@@ -79,6 +79,8 @@ def number_array(name: str, value: object) -> npt.NDArray[Any]:
         array = np.asarray(value)
     except ValueError as error:  # ragged nested lists
         raise ValueError(f"{name} must be a regular array of numbers: {error}") from None
+    if array.dtype.name == "bfloat16":  # of ml_dtypes, which NumPy does not count as floating
+        array = array.astype(np.float32)
     if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
         raise TypeError(
             f"{name} must hold real numbers, got dtype {array.dtype}; "

@@ -12,7 +12,8 @@ mask needs the symmetric form, ``-m_h * |i - j|``.
 
 Softmax does not see a constant added to a whole row, and ``-m_h (i - j) = m_h j - m_h i``, so
 under a causal mask the key positions alone will do: ``m_h * j``, with the row constant
-``m_h * i`` left out. That is the same in a softmax and in exact arithmetic only.
+``m_h * i`` left out. That is the same in a softmax and in exact arithmetic only; `precision` has
+what half precision makes of it.
 
 Source: Press, Smith and Lewis, "Train Short, Test Long" (arXiv:2108.12409), section 3.
 """
@@ -23,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from alibi_core._checks import count, positions, slope_array
+from alibi_core.precision import Half, round_to
 
 
 def token_distance(
@@ -74,6 +76,7 @@ def distance_bias(
     query_positions: npt.ArrayLike | None = None,
     key_positions: npt.ArrayLike | None = None,
     symmetric: bool = False,
+    emulate: Half | None = None,
 ) -> npt.NDArray[Any]:
     """The ALiBi bias of every head, query and key, before any mask.
 
@@ -85,6 +88,8 @@ def distance_bias(
         As in `token_distance`.
     symmetric : bool
         ``-slope * |i - j|``, for attention without a causal mask.
+    emulate : {"float16", "bfloat16"}, optional
+        Round the bias to what that format can hold, as `round_to` does.
 
     Returns
     -------
@@ -111,7 +116,7 @@ def distance_bias(
     )
     if symmetric:
         distance = np.abs(distance)
-    return _times(-checked[:, None, None], distance[None, :, :])
+    return _times(-checked[:, None, None], distance[None, :, :], emulate)
 
 
 def key_position_bias(
@@ -119,6 +124,7 @@ def key_position_bias(
     num_tokens: int | None = None,
     *,
     key_positions: npt.ArrayLike | None = None,
+    emulate: Half | None = None,
 ) -> npt.NDArray[Any]:
     """The form that needs no query: ``slope * j``, the same row for every query.
 
@@ -134,6 +140,8 @@ def key_position_bias(
     key_positions : integer array of shape (key,), optional
         The positions themselves; counted from the newest token, ``range(1 - T, 1)``, they give
         the last-row form.
+    emulate : {"float16", "bfloat16"}, optional
+        Round the bias to what that format can hold, as `round_to` does.
 
     Returns
     -------
@@ -153,7 +161,7 @@ def key_position_bias(
     [-1.25, -1.0, -0.75, -0.5, -0.25, 0.0]
     """
     distance = token_distance(num_tokens, query_positions=[0], key_positions=key_positions)
-    return _times(slope_array(slopes)[:, None, None], -distance[None, :, :])
+    return _times(slope_array(slopes)[:, None, None], -distance[None, :, :], emulate)
 
 
 def row_constant(slopes: npt.ArrayLike, query_positions: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -184,8 +192,10 @@ def row_constant(slopes: npt.ArrayLike, query_positions: npt.ArrayLike) -> npt.N
     return _times(slope_array(slopes)[:, None, None], distance[None, :, :])
 
 
-def _times(slopes: npt.NDArray[Any], distance: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+def _times(
+    slopes: npt.NDArray[Any], distance: npt.NDArray[np.int64], emulate: Half | None = None
+) -> npt.NDArray[Any]:
     """Slopes times distances in the dtype of the slopes: int64 would widen float32."""
     with np.errstate(over="ignore"):  # a bias beyond the largest float is infinite, which is right
         product: npt.NDArray[Any] = slopes * distance.astype(slopes.dtype)
-    return product
+    return product if emulate is None else round_to(product, emulate)
