@@ -18,7 +18,9 @@ import numpy.typing as npt
 from alibi_core._checks import number_array, slope_array
 from alibi_core.bias import distance_bias
 from alibi_core.mask import causal_mask
-from alibi_core.softmax import masked_softmax
+from alibi_core.softmax import exponentials_in_place, masked_softmax
+
+_BLOCK = 2**18  # elements: 1 MiB of float32
 
 
 def causal_weights(content_logits: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -61,7 +63,7 @@ def causal_alibi_weights(content_logits: npt.ArrayLike, slopes: npt.ArrayLike) -
     Returns
     -------
     float array of shape (..., head, query, key)
-        Weights; each row sums to 1.
+        Weights; each row sums to 1. float32 logits give float32, computed in float32.
 
     Raises
     ------
@@ -75,17 +77,37 @@ def causal_alibi_weights(content_logits: npt.ArrayLike, slopes: npt.ArrayLike) -
     [0.2689, 0.7311]
     """
     logits = _per_query(content_logits)
-    checked = slope_array(slopes)
-    if logits.ndim > 2 and logits.shape[-3] not in (1, len(checked)):
+    with np.errstate(all="ignore"):
+        slopes = slope_array(slopes).astype(logits.dtype)
+    if logits.ndim > 2 and logits.shape[-3] not in (1, len(slopes)):
         raise ValueError(
             f"content_logits have {logits.shape[-3]} heads (shape {logits.shape}), "
-            f"but there are {len(checked)} slopes; pass one slope a head"
+            f"but there are {len(slopes)} slopes; pass one slope a head"
         )
-    with np.errstate(
-        all="ignore"
-    ):  # a logit beyond the largest float is infinite; softmax names it
-        biased = logits + distance_bias(checked, logits.shape[-1])
-    return masked_softmax(biased, causal_mask(logits.shape[-1]))
+    logits = np.broadcast_to(logits, np.broadcast_shapes(logits.shape, (len(slopes), 1, 1)))
+    num_tokens = logits.shape[-1]
+    weights = np.zeros(logits.shape, logits.dtype)
+
+    # Block after block of rows, so that each is worked through while it is in the processor's
+    # cache, and only up to its last allowed key. Every block finds its distances in one bias, the
+    # more to the left the later its rows.
+    rows = max(1, min(num_tokens, _BLOCK * num_tokens // max(1, logits.size)))
+    bias = distance_bias(
+        slopes,
+        query_positions=range(num_tokens, num_tokens + rows),
+        key_positions=range(num_tokens + rows),
+    )
+    future = ~causal_mask(rows)
+    # A logit beyond the largest float is infinite, and softmax names it.
+    with np.errstate(all="ignore"):
+        for start in range(0, num_tokens, rows):
+            end = min(start + rows, num_tokens)
+            size, shift = end - start, num_tokens - start
+            block = weights[..., start:end, :end]
+            np.add(logits[..., start:end, :end], bias[:, :size, shift : shift + end], out=block)
+            np.copyto(block[..., start:], -np.inf, where=future[:size, :size])
+            block /= exponentials_in_place(block)
+    return weights
 
 
 def newest_query_weights(

@@ -65,15 +65,24 @@ def masked_softmax(logits: npt.ArrayLike, allowed: npt.ArrayLike) -> npt.NDArray
 
     # The caller's np.seterr must not turn a plain underflow into a warning or an error.
     with np.errstate(all="ignore"):
-        masked = np.where(allowed, logits, np.asarray(-np.inf, dtype=logits.dtype))
-        if (np.isnan(masked) | (masked == np.inf)).any():
-            raise ValueError(
-                "an allowed logit is NaN or +inf, so its row has no weights; "
-                "find where it arises, or mask that key with allowed=False"
-            )
-        largest = masked.max(axis=-1, keepdims=True)
-        shifted = masked - np.where(np.isneginf(largest), 0, largest)
-        exponentials = np.exp(shifted)
-        denominators = exponentials.sum(axis=-1, keepdims=True)
-        weights: npt.NDArray[Any] = exponentials / np.where(denominators == 0, 1, denominators)
+        weights: npt.NDArray[Any] = np.where(allowed, logits, np.asarray(-np.inf, logits.dtype))
+        weights /= exponentials_in_place(weights)
     return weights
+
+
+def exponentials_in_place(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Turn masked logits into ``exp(logit - largest of the row)``; return the row sums.
+
+    Masked keys hold ``-inf``. The sums have shape (..., 1) and are 1 where no key is allowed.
+    """
+    largest = logits.max(axis=-1, keepdims=True)
+    if not (largest < np.inf).all():
+        raise ValueError(
+            "an allowed logit is NaN or +inf, so its row has no weights; "
+            "find where it arises, or mask that key with allowed=False"
+        )
+    logits -= np.where(np.isneginf(largest), 0, largest)
+    np.exp(logits, out=logits)
+    sums: npt.NDArray[Any] = logits.sum(axis=-1, keepdims=True)
+    sums[sums == 0] = 1
+    return sums
