@@ -1,9 +1,10 @@
 """ALiBi (Attention with Linear Biases) in plain NumPy, one file a concept.
 
 Read them in this order; each docstring says which question its file answers:
-slopes, precision, bias, mask, softmax, attention (the method), compare and
-reach (what follows from it), then lesson, selection, claims, calculation (the worked example that
-the explorer shows) and practice (its questions).
+slopes, precision, bias, mask, softmax, attention (the method), batch, blockwise (the same for
+padded, packed, cached and long sequences), compare and reach (what follows from it), then lesson,
+selection, claims, calculation (the worked example that the explorer shows) and practice (its
+questions).
 """
 
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
@@ -17,6 +18,8 @@ from alibi_core.attention import (
     causal_weights,
     newest_query_weights,
 )
+from alibi_core.batch import block_mask, positions_from_packing, positions_from_padding
+from alibi_core.blockwise import alibi_attention
 from alibi_core.compare import KeyComparison, compare_keys
 from alibi_core.reach import e_distance, half_distance, nearest_share
 from alibi_core.selection import Selection
@@ -28,7 +31,9 @@ __all__ = [
     "Pair",
     "Selection",
     "SlopeSource",
+    "alibi_attention",
     "alibi_slopes",
+    "block_mask",
     "calculate",
     "causal_alibi_attention",
     "causal_alibi_weights",
@@ -42,6 +47,8 @@ __all__ = [
     "masked_softmax",
     "nearest_share",
     "newest_query_weights",
+    "positions_from_packing",
+    "positions_from_padding",
     "round_to",
     "row_constant",
     "slope_sources",

@@ -58,12 +58,20 @@ def positive_number(name: str, value: object, fix: str) -> float:
     return number
 
 
-def positions(name: str, value: object) -> npt.NDArray[np.int64]:
-    """`value` as token positions of shape (token,): any integers, in any order."""
+def positions(name: str, value: object, *, per_row: bool = False) -> npt.NDArray[np.int64]:
+    """`value` as token positions of shape (token,): any integers, in any order.
+
+    With `per_row` also of shape (batch, token).
+    """
     array = np.asarray(value)
-    if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
+    if (
+        array.ndim not in ((1, 2) if per_row else (1,))
+        or array.shape[-1] == 0
+        or not np.issubdtype(array.dtype, np.integer)
+    ):
+        dimensions = "one or two dimensions" if per_row else "one dimension"
         raise ValueError(
-            f"{name} must be one or more integers in one dimension, got shape {array.shape} and "
+            f"{name} must be one or more integers in {dimensions}, got shape {array.shape} and "
             f"dtype {array.dtype}; pass positions such as range(6)"
         )
     if array.dtype == np.uint64 and (array > np.iinfo(np.int64).max).any():
@@ -71,6 +79,18 @@ def positions(name: str, value: object) -> npt.NDArray[np.int64]:
             f"{name} must be below 2**63, got {array.max()}; subtract a constant from all"
         )
     return array.astype(np.int64)
+
+
+def boolean(
+    name: str, value: object, fix: str = "for a mask that adds 0 or -inf pass mask == 0"
+) -> npt.NDArray[np.bool_]:
+    """`value` as a boolean array; integers are refused, with `fix` as the advice."""
+    array = np.asarray(value)
+    if array.dtype != np.bool_:
+        raise TypeError(
+            f"{name} must be boolean with True = allowed, got dtype {array.dtype}; {fix}"
+        )
+    return array
 
 
 def number_array(name: str, value: object) -> npt.NDArray[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from alibi_core._checks import number_array
+from alibi_core._checks import boolean, number_array
 
 
 def masked_softmax(logits: npt.ArrayLike, allowed: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -47,12 +47,7 @@ def masked_softmax(logits: npt.ArrayLike, allowed: npt.ArrayLike) -> npt.NDArray
     [0.5, 0.5, 0.0]
     """
     logits = number_array("logits", logits)
-    allowed = np.asarray(allowed)
-    if allowed.dtype != np.bool_:
-        raise TypeError(
-            f"allowed must be boolean with True = allowed, got dtype {allowed.dtype}; "
-            "for a mask that adds 0 or -inf pass mask == 0"
-        )
+    allowed = boolean("allowed", allowed)
     try:
         shape = np.broadcast_shapes(logits.shape, allowed.shape)
     except ValueError:

@@ -19,7 +19,13 @@ def figures():
 def reference():
     """The method, written a second time from the paper."""
     return SimpleNamespace(
-        slopes=slopes, bias=bias, allowed=allowed, softmax=softmax, weights=weights, mix=mix
+        slopes=slopes,
+        bias=bias,
+        allowed=allowed,
+        softmax=softmax,
+        weights=weights,
+        mix=mix,
+        attend=attend,
     )
 
 
@@ -60,6 +66,17 @@ def mix(q, k, v, slope):
     shares = weights([[dot(x, y) / scale for y in k] for x in q], slope)
     columns = list(zip(*v, strict=True))
     return [[dot(row, column) for column in columns] for row in shares]
+
+
+def attend(q, k, v, slope, queries, keys, usable, scale):
+    """One head of one row at any positions; `usable` is a (query, key) list of lists of bool."""
+    output = []
+    for x, i, row in zip(q, queries, usable, strict=True):
+        logits = [scale * dot(x, y) - slope * abs(i - j) for y, j in zip(k, keys, strict=True)]
+        top = max((s for s, use in zip(logits, row, strict=True) if use), default=0.0)
+        shares = softmax([s - top if use else 0.0 for s, use in zip(logits, row, strict=True)], row)
+        output.append([dot(shares, column) for column in zip(*v, strict=True)])
+    return output
 
 
 def dot(x, y):
