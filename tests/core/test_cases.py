@@ -1,8 +1,7 @@
 """Mistakes that people reported about ALiBi in public, each with the right value.
 
 data/cases.json holds one case a reported mistake. `expected` has the right values, `wrong` what
-the mistake gives. Each function below answers one or more cases from the core alone; where a case
-needs more than a full sequence from position 0, it takes a slice of one.
+the mistake gives. Each function below answers one or more cases from the core alone.
 """
 
 import json
@@ -14,13 +13,20 @@ import numpy as np
 import pytest
 
 from alibi_core import (
+    alibi_attention,
     alibi_slopes,
-    causal_alibi_attention,
+    block_mask,
     causal_alibi_weights,
     causal_mask,
     causal_weights,
     distance_bias,
+    key_position_bias,
     masked_softmax,
+    newest_query_weights,
+    positions_from_packing,
+    positions_from_padding,
+    round_to,
+    row_constant,
 )
 
 CASES = json.loads((Path(__file__).parent / "data" / "cases.json").read_text(encoding="utf-8"))
@@ -31,18 +37,30 @@ def largest(difference):
 
 
 def bias_at(slope, distance):
-    """The bias at any distance: that of one token, so many times."""
-    return distance * distance_bias([slope], 2)[0, 1, 0]
+    """The bias at one distance."""
+    return distance_bias([slope], query_positions=[distance], key_positions=[0]).item()
 
 
-def last_row(slope, num_tokens):
+def last_row(slope, num_tokens, **options):
     """The bias of the last query."""
-    return distance_bias([slope], num_tokens)[0, -1]
+    newest = {"query_positions": [num_tokens - 1], "key_positions": range(num_tokens)}
+    return distance_bias([slope], **newest, **options)[0, 0]
 
 
-def minus_first(row):
-    """The same row with its first key at 0: the key-position form."""
-    return row - row[..., :1]
+def key_row(slope, num_tokens, **options):
+    """The bias of every query in the key-position form."""
+    return key_position_bias([slope], num_tokens, **options)[0, 0]
+
+
+def attention_weights(content, slope, **options):
+    """The weights that `alibi_attention` uses: its output where the values are unit vectors.
+
+    `content` is (query, key); the keys are unit vectors, so that q . k is the content logit.
+    """
+    content = np.array(content, dtype=float)
+    units = np.eye(content.shape[-1])[None, None]
+    options = {"scale": 1.0, **options}
+    return alibi_attention(content[None, None], units, units, [slope], **options)[0, 0]
 
 
 def picked(value, wanted):
@@ -137,26 +155,93 @@ def far_bias_of_32_heads(n_heads, T):
 
 
 def bias_of_a_head(n_heads, head, distance):
-    return {"bias": distance_bias(alibi_slopes(n_heads), distance + 1)[head, distance, 0]}
+    return {"bias": bias_at(alibi_slopes(n_heads)[head], distance)}
+
+
+def memory(n_heads, T, bytes_per_element):
+    """One query's bias, repeated for each query; and one value a distance, -(T - 1) to T - 1."""
+    slopes = alibi_slopes(n_heads).astype(f"f{bytes_per_element}")
+    row, toeplitz = (
+        distance_bias(slopes, query_positions=[T - 1], key_positions=range(keys))
+        for keys in (T, 2 * T - 1)
+    )
+    return {
+        "bytes": T * row.nbytes,
+        "bytes_slopes_only": slopes.nbytes,
+        "bytes_toeplitz_rows": toeplitz.nbytes,
+    }
+
+
+# Half precision
+
+
+def half_values(dtype, values):
+    return {f"as_{dtype}": round_to(values, dtype)}
+
+
+def half_sums(dtype, mask_value, bias_list):
+    return {"sums": round_to(mask_value + np.array(bias_list), dtype)}
+
+
+def half_slope(n_heads, head, distance, dtype):
+    slope = alibi_slopes(n_heads)[head]
+    rounded = round_to([slope], dtype)[0]
+    bias, with_rounded = bias_at(slope, distance), bias_at(rounded, distance)
+    return {
+        "slope": slope,
+        "slope_fp16": rounded,
+        "bias": bias,
+        "bias_with_fp16_slope": with_rounded,
+        "abs_error": abs(bias - with_rounded),
+    }
+
+
+def half_forms(slope, T):
+    """Both forms of the last query's bias in both formats, with the weights at equal content."""
+    exact = masked_softmax(last_row(slope, T), True)
+    answers = {"weight_last_key_exact": exact[-1]}
+    for short, dtype in (("bf16", "bfloat16"), ("fp16", "float16")):
+        for form, row in (("key", key_row), ("distance", last_row)):
+            bias = row(slope, T, emulate=dtype)
+            weights = masked_softmax(bias, True)
+            variation = np.abs(weights - exact).sum() / 2
+            answers[f"distinct_{short}_{form}_form"] = len(np.unique(bias))
+            answers[f"weight_last_key_{short}_{form}_form"] = weights[-1]
+            answers[f"total_variation_{form}_form_{short}"] = variation
+            if short == "bf16":
+                answers[f"total_variation_{form}_form"] = variation
+    return answers
+
+
+def half_forms_of_heads(n_heads, heads, T, **_):
+    of_each = [half_forms(alibi_slopes(n_heads)[head], T) for head in heads]
+    return {name: [answers[name] for answers in of_each] for name in of_each[0]}
+
+
+def half_forms_of_a_head(n_heads, head, T, **_):
+    return half_forms(alibi_slopes(n_heads)[head], T)
 
 
 def key_form_of_heads(n_heads, T, **_):
-    rows = minus_first(distance_bias(alibi_slopes(n_heads), T)[:, -1])
+    rows = key_position_bias(alibi_slopes(n_heads), T)[:, 0]
     return {"head0": rows[0], "head15": rows[15]}
 
 
 def cached_step(n_heads, head, n_query, n_key):
-    bias = distance_bias(alibi_slopes(n_heads), n_key)[:, -n_query:]
+    newest = {"query_positions": range(n_key - n_query, n_key), "key_positions": range(n_key)}
+    bias = distance_bias(alibi_slopes(n_heads), **newest)
     return {"bias": bias[head, 0], "shape": bias.shape}
 
 
 def unused_cache_slots(n_heads, n_query, n_key, query_offset):
-    end = query_offset + n_query
-    bias = distance_bias(alibi_slopes(n_heads), n_key)[:, query_offset:end]
-    allowed = causal_mask(n_key)[end - 1]
+    """The slots from the query on are unused, so the causal mask keeps them out."""
+    queries = range(query_offset, query_offset + n_query)
+    bias = distance_bias(alibi_slopes(n_heads), query_positions=queries, key_positions=range(n_key))
+    weights = attention_weights(np.zeros((n_query, n_key)), 0.5, query_positions=queries)
     return {
+        "bias_shape_key_form": key_position_bias(alibi_slopes(n_heads), n_key).shape,
         "bias_shape_distance_form": bias.shape,
-        "head0_row_query7_allowed_part": bias[0, -1, allowed],
+        "head0_row_query7_allowed_part": bias[0, -1, weights[-1] > 0],
     }
 
 
@@ -208,12 +293,40 @@ def visible_cells(T, n_heads, **_):
 
 
 def with_a_mask(slope, T, allowed, **_):
-    weights = masked_softmax(distance_bias([slope], T)[0], np.array(allowed) == 1)
+    weights = attention_weights(np.zeros((T, T)), slope, allowed=np.array(allowed) == 1)
     return {"weights": weights, "row_3_sum": weights[3].sum(), "any_nan": np.isnan(weights).any()}
 
 
+def packed(slope, T, allowed, **_):
+    """The mask restarts where a second sequence is packed behind the first."""
+    ids = np.array(allowed)[-1]
+    np.testing.assert_array_equal(block_mask(ids), np.array(allowed) == 1)
+    at = positions_from_packing(ids)
+    options = {"query_positions": at, "key_positions": at, "allowed": block_mask(ids)}
+    weights = attention_weights(np.zeros((T, T)), slope, **options)
+    return {"weights": weights, "any_nan": np.isnan(weights).any()}
+
+
 def nothing_allowed(V, allowed):
-    return {"output": masked_softmax(np.zeros(len(V)), np.array(allowed) == 1) @ np.array(V)}
+    v = np.array(V)[None, None]
+    mask = np.array([allowed]) == 1
+    return {"output": alibi_attention(v[:, :, -1:], v, v, [0.5], allowed=mask)[0, 0, 0]}
+
+
+def left_padding(attention_mask, slope, content_last_query):
+    at = positions_from_padding(attention_mask)
+    real = np.array(attention_mask) == 1
+    content = np.array([content_last_query])
+    weights = attention_weights(content, slope, key_positions=at, allowed=real[None])
+    return {
+        "positions": at,
+        "weights": weights[0],
+        "equal_to_unpadded": attention_weights(content[:, real], slope)[0],
+    }
+
+
+def padding_positions(attention_mask):
+    return {"positions": positions_from_padding(attention_mask)}
 
 
 def masked_bias(slope, T):
@@ -259,13 +372,13 @@ def last_query(slope, content, query=None, T=None, **_):
     masked_first = np.where(causal_mask(len(bias)), distance_bias([slope], len(bias)), -np.inf)
     early = masked_softmax(content + masked_first, True)
     off_by_one = masked_softmax(content + bias - slope, True)
-    key_form = masked_softmax(content + minus_first(bias), True)
+    key_form = masked_softmax(content + key_row(slope, len(bias)), True)
     return {
         "logits": content + bias,
         "bias": bias,
         "distance_form_row": bias,
-        "key_position_row": minus_first(bias),
-        "row_constant_removed": -bias[0],
+        "key_position_row": key_row(slope, len(bias)),
+        "row_constant_removed": row_constant([slope], [len(bias) - 1]),
         "weights": weights[-1],
         "weights_both": weights[-1],
         "largest_at_key": weights[-1].argmax(),
@@ -278,7 +391,7 @@ def last_query(slope, content, query=None, T=None, **_):
 def without_a_mask(T, slope=None, n_heads=None, head=None, query=..., **_):
     """Weights of an encoder: symmetric bias, every key allowed, equal content."""
     slope = alibi_slopes(n_heads)[head] if slope is None else slope
-    weights = masked_softmax(distance_bias([slope], T, symmetric=True)[0], True)
+    weights = attention_weights(np.zeros((T, T)), slope, causal=False)
     return {
         "weights": weights[query],
         "weights_query1": weights[1],
@@ -287,8 +400,12 @@ def without_a_mask(T, slope=None, n_heads=None, head=None, query=..., **_):
     }
 
 
-def cached_query(n_key, query_position, **case):
-    return last_query(**case, T=n_key)
+def cached_query(slope, n_key, query_position, **_):
+    at = {"query_positions": [query_position], "key_positions": range(n_key)}
+    weights = newest_query_weights(np.zeros(n_key), [slope])[0]
+    by_attention = attention_weights(np.zeros((1, n_key)), slope)[0]
+    np.testing.assert_allclose(by_attention, weights, rtol=1e-12)
+    return {"bias": distance_bias([slope], **at)[0, 0], "weights": weights}
 
 
 def without_alibi(content, **_):
@@ -297,13 +414,11 @@ def without_alibi(content, **_):
 
 def chunked(slope, content, chunks):
     content = np.array(content)
-    bias, allowed = distance_bias([slope], len(content))[0], causal_mask(len(content))
     full = causal_alibi_weights(content, [slope])[0]
-    differences = []
-    for start, end in pairwise(np.cumsum([0, *chunks])):
-        at = np.s_[start:end, :end]
-        part = masked_softmax(content[at] + bias[at], allowed[at])
-        differences.append(largest(part - full[at]))
+    differences = [
+        largest(attention_weights(content[start:end, :end], slope) - full[start:end, :end])
+        for start, end in pairwise(np.cumsum([0, *chunks]))
+    ]
     return {
         "weights_last_row": full[-1],
         "weights_row3": full[3],
@@ -314,7 +429,7 @@ def chunked(slope, content, chunks):
 def both_forms(slope, T, content):
     weights = causal_alibi_weights(content, [slope])[0]
     bias = distance_bias([slope], T)[0]
-    key_form = minus_first(bias[-1])
+    key_form = key_row(slope, T)
     other = masked_softmax(np.array(content) + key_form, causal_mask(T))
     return {
         "weights": weights,
@@ -325,31 +440,29 @@ def both_forms(slope, T, content):
 
 
 def two_libraries(slope, K):
-    ours = last_row(slope, K)
-    theirs = minus_first(ours)
-    difference = masked_softmax(ours, True) - masked_softmax(theirs, True)
+    bloom, mpt = key_row(slope, K), key_row(slope, None, key_positions=range(1 - K, 1))
+    difference = masked_softmax(bloom, True) - masked_softmax(mpt, True)
     return {
-        "bloom_row": theirs,
-        "mpt_row": ours,
-        "row_constant": theirs[0] - ours[0],
+        "bloom_row": bloom,
+        "mpt_row": mpt,
+        "row_constant": row_constant([slope], [K - 1]),
         "max_abs_weight_difference": largest(difference),
     }
 
 
 def papers_form(slope, T):
-    paper_form = masked_bias(slope, T)
-    key_form = minus_first(paper_form)
+    key_form = np.where(causal_mask(T), key_row(slope, T), -np.inf)
     return {
         "key_form": key_form,
-        "minus_row_constant": key_form - key_form.diagonal()[:, None],
-        "paper_form": paper_form,
+        "minus_row_constant": key_form - row_constant([slope], range(T))[0],
+        "paper_form": masked_bias(slope, T),
     }
 
 
 def shifted_cache(slope, positions_a, positions_b, content):
-    bias = distance_bias([slope], max(positions_b) + 1)[0]
+    content = np.tile(content, (len(content), 1))
     a, b = (
-        masked_softmax(content + bias[np.ix_(at, at)], causal_mask(len(at)))
+        attention_weights(content, slope, query_positions=at, key_positions=at)
         for at in (positions_a, positions_b)
     )
     return {"weights": a[-1], "max_abs_difference": largest(a - b)}
@@ -360,17 +473,40 @@ def slice_of_a_long_bias(slope, max_seq_len, n_key, **_):
     right, left = row[-n_key:], row[:n_key]
     weights = masked_softmax([right, left], True)
     np.testing.assert_allclose(weights[0], weights[1], rtol=1e-12)
-    return {"right_slice": right, "left_slice": left, "weights_exact_both": weights[0]}
+    rounded = last_row(slope, max_seq_len, emulate="bfloat16")[:n_key]
+    return {
+        "right_slice": right,
+        "left_slice": left,
+        "weights_exact_both": weights[0],
+        "left_slice_bf16": rounded,
+        "weights_left_slice_bf16": masked_softmax(rounded, True),
+    }
 
 
-def logit_of_attention(raw_score, head_dim, slope, distance):
-    """The logit that attention used, read back from its weights: only key 0 scores, v = 1."""
-    q = np.zeros((1, 1, distance + 1, head_dim))
-    k, v = q.copy(), np.eye(distance + 1)[None, None]
-    q[..., 0] = raw_score
-    k[..., 0, 0] = 1
-    weights = causal_alibi_attention(q, k, v, [slope])[0, 0, -1]
-    return {"paper_logit": np.log(weights[0] / weights[-1])}
+def logit_of_attention(score, slope, distance, **options):
+    """The logit of the farthest key, read back from the weights: the query's own key has 0."""
+    content = np.zeros((1, distance + 1))
+    content[0, 0] = score
+    weights = attention_weights(content, slope, **options)[0]
+    return np.log(weights[0] / weights[-1])
+
+
+def scale_order(raw_score, head_dim, slope, distance):
+    scale = head_dim**-0.5
+    paper = logit_of_attention(raw_score, slope, distance, scale=scale)
+    falcon = logit_of_attention(raw_score, slope, distance, scale=scale, scale_bias=True)
+    return {
+        "paper_logit": paper,
+        "falcon_logit": falcon,
+        "effective_falcon_bias": falcon - scale * raw_score,
+    }
+
+
+def layer_scale(score_scaled, bias, layer_number):
+    """Scores divided by the layer number, and multiplied again: so must the slope be."""
+    options = {"scale": layer_number, "scale_bias": True}
+    divided = score_scaled / layer_number, -bias / layer_number
+    return {"logit": logit_of_attention(*divided, distance=1, **options)}
 
 
 ANSWERS = {
@@ -383,6 +519,7 @@ ANSWERS = {
     "A09": slopes_strided,
     "A10": slopes_with_max_bias,
     "A12": slopes_of_a_rank,
+    "A14": half_slope,
     "B01": last_query,
     "B03": both_forms,
     "B04": last_query,
@@ -395,6 +532,9 @@ ANSWERS = {
     "C03": newest_queries,
     "C04": without_a_mask,
     "C05": without_a_mask,
+    "D01": half_values,
+    "D03": half_forms_of_heads,
+    "D05": half_forms_of_a_head,
     "F01": two_schedules,
     "F02": last_query,
     "F03": cached_query,
@@ -412,12 +552,18 @@ ANSWERS = {
     "K14": symmetric_positions,
     "M01": with_a_mask,
     "M03": nothing_allowed,
-    "M06": with_a_mask,
+    "M04": half_sums,
+    "M05": half_values,
+    "M06": packed,
     "M08": comparing_minus_inf,
-    "S01": logit_of_attention,
+    "P01": left_padding,
+    "P02": padding_positions,
+    "S01": scale_order,
+    "S03": layer_scale,
     "X01": far_bias,
     "X04": bias_of_a_head,
     "X05": without_alibi,
+    "X06": memory,
     "X07": far_bias_of_32_heads,
     "X08": visible_cells,
     "X10": without_a_mask,
