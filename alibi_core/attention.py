@@ -5,7 +5,8 @@
     output_i = sum_j a_ij v_j
 
 Without ALiBi the middle term is left out; nothing else differs. This form builds the whole
-(query, key) matrix to show the mathematics. It is for full, unpadded sequences.
+(query, key) matrix to show the mathematics. It is for full, unpadded sequences; `blockwise` has
+the attention for all others.
 
 Source: Press, Smith and Lewis, "Train Short, Test Long" (arXiv:2108.12409), section 3.
 """
