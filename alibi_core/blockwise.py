@@ -51,7 +51,8 @@ def alibi_attention(
         Positive slopes, logits per token, as from `alibi_slopes`.
     query_positions, key_positions : integer arrays of shape (token,) or (batch, token), optional
         Without them the keys stand at 0, 1, 2 and so on, and the queries at the positions of the
-        last keys, as in a step with a cache.
+        last keys, as in a step with a cache. Cross attention has no positions of its own: it needs
+        both given, and is told from a cached step only where there are more queries than keys.
     allowed : bool array of shape (query, key) or (batch, head, query, key), optional
         True = allowed; axes of length 1 stretch. It takes keys away and gives none back: a key in
         the future stays masked unless ``causal=False``.
@@ -132,8 +133,8 @@ def alibi_attention(
     output = np.zeros((batch, num_heads, num_queries, v.shape[-1]), dtype)
     rows = max(_LEAST_ROWS, _BLOCK // num_keys)
     with np.errstate(all="ignore"):  # an overflow becomes inf, which the softmax names
-        for b, start in np.ndindex(batch, -(-num_queries // rows)):
-            block = slice(start * rows, (start + 1) * rows)
+        for b, number in np.ndindex(batch, -(-num_queries // rows)):
+            block = slice(number * rows, (number + 1) * rows)
             at = queries_at[b, block, None]
             seen = np.flatnonzero(keys_at[b] <= at.max()) if causal else np.arange(num_keys)
             if not seen.size:
