@@ -34,7 +34,8 @@ function createExplorer(root, choose) {
   // What a section says of its own control is announced when that is used; else the first sentence speaks.
   const pick = (part) => {
     for (const line of root.querySelectorAll("[data-says]")) {
-      line.ariaLive = line.dataset.says.split(",").some((name) => name in part) ? "polite" : "off"
+      const isAsked = line.dataset.says.split(",").some((name) => name in part)
+      if ((line.ariaLive === "polite") !== isAsked) line.ariaLive = isAsked ? "polite" : "off"
     }
     choose(part)
   }
@@ -68,13 +69,15 @@ function createExplorer(root, choose) {
   const put = (name, html) => {
     for (const slot of slots[name]) {
       const {value, options} = slot // what is chosen in a list stays chosen while its options are renewed
-      slot.innerHTML = html
+      renew(slot, html)
       if ([...(options ?? [])].some((option) => option.value === value)) slot.value = value
     }
   }
 
   const setControls = (choice) => {
-    for (const [name, value] of Object.entries({...opening, ...choice})) control[name].value = String(value)
+    for (const [name, value] of Object.entries({...opening, ...choice})) {
+      if (control[name].value !== String(value)) control[name].value = value
+    }
   }
 
   // Marks what stands for the choice; in each grid that cell is the one that Tab reaches.
@@ -95,31 +98,47 @@ function createExplorer(root, choose) {
   }
 
   // Shows a choice and the fills, {slot: a function that gives its HTML}: what is in view at once, the rest
-  // when that is painted.
-  const outOfView = new Set()
-  root.addEventListener("contentvisibilityautostatechange", ({target, skipped}) => {
-    if (skipped) outOfView.add(target)
-    else outOfView.delete(target)
-  }, true)
+  // section by section in the pauses after that is painted.
   const sections = [...root.querySelectorAll("section")]
-  const isInView = (section) => !outOfView.has(section)
-  let waiting = {}
+  const outOfView = new Set()
+  const watch = new IntersectionObserver((entries) => {
+    for (const {target, isIntersecting} of entries) {
+      if (isIntersecting) outOfView.delete(target)
+      else outOfView.add(target)
+    }
+  })
+  for (const section of sections) watch.observe(section)
+
+  const waiting = {}
+  const stale = new Set()
   let shown
+  const fill = (name) => {
+    if (!(name in waiting)) return
+    put(name, waiting[name]())
+    delete waiting[name]
+  }
+  const update = (section) => {
+    for (const slot of section.querySelectorAll("[data-slot]")) fill(slot.dataset.slot)
+    mark(section, shown)
+    stale.delete(section)
+  }
+  const updateRest = (pause) => {
+    for (const section of stale) {
+      if (pause?.timeRemaining() === 0 && !pause.didTimeout) return afterPaint(updateRest)
+      update(section)
+    }
+  }
   const show = (fills, choice) => {
     Object.assign(waiting, fills)
     shown = choice
-    for (const name of Object.keys(waiting)) {
-      if (!slots[name].some((slot) => isInView(slot.closest("section")))) continue
-      put(name, waiting[name]())
-      delete waiting[name]
+    for (const name of Object.keys(fills)) {
+      if (!slots[name].every((slot) => slot.closest("section"))) fill(name)
     }
-    for (const section of sections.filter(isInView)) mark(section, choice)
-    const rest = sections.filter((section) => !isInView(section))
-    afterPaint(() => {
-      for (const [name, html] of Object.entries(waiting)) put(name, html())
-      waiting = {}
-      for (const section of rest) mark(section, shown)
-    })
+    for (const section of sections) stale.add(section)
+    for (const section of sections) {
+      if (!outOfView.has(section)) update(section)
+    }
+    afterPaint(updateRest)
   }
 
   const notify = (notice) => {

@@ -89,8 +89,7 @@ def worked_row(calculation: Calculation, write: Callable[[str], str] = str) -> s
 
 def bar(share: float, kind: str) -> str:
     """A bar of a weight on a fixed track of 0 to 100 %; `kind` is ``with`` or ``without``."""
-    filled = f'<span class="bar {kind} s{level(share, WEIGHT_RANGE)}"></span>'
-    return f'<span class="gauge" aria-hidden="true">{filled}</span>'
+    return f'<span class="bar {kind} s{level(share, WEIGHT_RANGE)}" aria-hidden="true"></span>'
 
 
 def dot(exponent: float) -> str:

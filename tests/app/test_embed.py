@@ -82,7 +82,7 @@ def test_head_counts_share_sixteen_slopes(table):
     """What depends on a slope is stored sixteen times, not once a head."""
     assert {slope for heads in table["slopes"].values() for slope in heads} == set(range(16))
     assert len(table["slots"]["head.alibi"]["rows"]) == 16
-    assert len(table["slots"]["row.table"]["rows"]) == 16 * 6
+    assert len(table["slots"]["row.keys"]["rows"]) == 16 * 6
     assert len(table["slots"]["pair.sentence"]["rows"]) == 16 * 36
 
 
@@ -119,7 +119,7 @@ def test_nothing_from_outside_becomes_html():
     """The one assignment of HTML takes fills, and fills come from the table or the server."""
     code = script(*SCRIPTS)
     assert re.findall(r".*(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write).*", code) == [
-        "      slot.innerHTML = html"
+        "  wanted.innerHTML = html"
     ]
 
 

@@ -1,16 +1,21 @@
 """Every fill for every choice: 36 pairs in each of the 136 heads of 1 to 16 heads."""
 
 import itertools
+import json
 import re
+from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from alibi_core import Selection, calculate
 from alibi_core.lesson import CHOICES, HEAD_COUNTS, TOKENS
+from alibi_explorer.embed import embedded_page
 from alibi_explorer.formatting import MINUS
 from alibi_explorer.sections import ALL_SECTIONS, fill_all, values_of
 
+FIGURES = Path(__file__).parents[1] / "core" / "data" / "figures.json"
 PAIRS = list(itertools.product(range(len(TOKENS)), repeat=2))
 HEADS = [(count, head) for count in HEAD_COUNTS for head in range(count)]
 SHARED = [
@@ -133,3 +138,59 @@ def test_the_opening_sentence_says_the_documented_figures():
         "0.75. Among 6 allowed keys it gets 20.0\u202f% of the attention with ALiBi, against "
         "35.9\u202f% without."
     )
+
+
+def test_every_documented_figure_is_on_the_page():
+    """Each figure of the two documents stands where a reader finds it, as the page writes it."""
+    documented = json.loads(FIGURES.read_text(encoding="utf-8"))
+    opening = words(fill_all(calculate(Selection())))
+    for part in (
+        "mat (5) looks back 5 tokens to The (0): a bias of −1.25 takes its content logit 2 to 0.75",
+        "Among 6 allowed keys it gets 20.0 % of the attention with ALiBi, against 35.9 % without",
+    ):
+        assert part in opening["pair.sentence"]
+    for key, content in enumerate(documented["content_logits"]):
+        row = re.findall(r"<tr.*?</tr>", fill_all(calculate(Selection()))["row.keys"])[key]
+        assert f"<td>{content:.1f}</td>" in row
+
+    for num_heads, slopes in documented["slopes"].items():
+        heads = words(fill_all(calculate(Selection(num_heads=int(num_heads)))))["heads.table"]
+        places = [heads.find(f" {slope} ") for slope in slopes]
+        assert places == sorted(places)
+        assert -1 not in places
+    for num_heads, ratio in documented["slope_ratio"].items():
+        selection = Selection(num_heads=int(num_heads), count=int(num_heads))
+        assert f"{ratio} times" in words(fill_all(calculate(selection)))["slopes.remark"]
+
+    far = documented["long_distance_bias"]
+    for distance in (1023, 2047):
+        selection = Selection(far=distance)
+        assert f"−{-far[str(distance)]}" in words(fill_all(calculate(selection)))["far.table"]
+
+    questions = opening["practice.questions"]
+    for example in documented["worked_examples"] + documented["practice"]:
+        product = f"{example['slope']:g} × {example['distance']}"
+        result = f"{example['biased_logit']:g}".replace("-", "−")
+        assert re.search(
+            rf"{example['content_logit']:g} − {product} = [^=]* = {result} logits", questions
+        )
+
+    page = words({"page": embedded_page()})["page"]
+    paper = documented["paper"]
+    for part in (
+        f"{paper['parameters']} parameters",
+        f"{paper['train_tokens']} tokens",
+        f"{paper['test_tokens']}",
+        f"{paper['less_memory_percent']} % less memory",
+        f"{paper['faster_percent']} % faster",
+    ):
+        assert part in page, part
+
+
+def words(fills):
+    """The fills without their marks."""
+    texts = {}
+    for name, text in fills.items():
+        blocks = re.sub(r"</?(?:span|b|i|small)\b[^>]*>", "", text)
+        texts[name] = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", blocks)))
+    return texts

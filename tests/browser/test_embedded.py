@@ -143,7 +143,7 @@ def test_a_stored_number_is_what_the_page_shows(page, tmp_path, embedded_of):
     slope = lesson["slopes"]["4"][0]
     places = {
         "pair.sentence": (slope * 6 + 5) * 6 + 0,
-        "row.table": slope * 6 + 5,
+        "row.keys": slope * 6 + 5,
         "head.alibi": slope,
     }
     for slot, place in places.items():
@@ -165,6 +165,27 @@ def test_a_stored_number_is_what_the_page_shows(page, tmp_path, embedded_of):
 
 
 # Alone: from the disk, offline, under its own policy, without scripts, printed
+
+
+def test_a_change_leaves_what_does_not_differ(embedded):
+    """A row of the table stays the same element from choice to choice, and keeps its focus."""
+    embedded.open()
+    page = embedded.page
+    button = embedded.slot("row.keys").locator("button").nth(1)
+    button.focus()
+    page.evaluate("window.row = document.activeElement.closest('tr')")
+    for query in (3, 0, 5):
+        page.evaluate(
+            """(query) => {
+                const radio = document.querySelector(`input[name=query][value="${query}"]`)
+                radio.checked = true
+                radio.dispatchEvent(new Event("change", {bubbles: true}))
+            }""",
+            query,
+        )
+        embedded.shows(query=query)
+        assert page.evaluate("window.row === document.activeElement.closest('tr')")
+        assert page.evaluate("window.row.classList.contains('masked')") == (query < 1)
 
 
 def test_without_network(embedded):
@@ -286,7 +307,7 @@ def test_print(embedded, tmp_path, scheme):
     page.emulate_media(media="print", color_scheme=scheme)
     for name in (".selects", ".theme", ".share", ".notice"):
         expect(page.locator(name)).to_be_hidden()
-    for name in ("pair.sentence", "row.table", "head.alibi", "heads.weights"):
+    for name in ("pair.sentence", "row.keys", "head.alibi", "heads.weights"):
         expect(embedded.slot(name)).to_be_visible()
     expect(page.locator(".alibi")).to_have_css("color", rgb(LIGHT.text))
     assert page.evaluate(f"{ROOT_ELEMENT}.scrollWidth <= {ROOT_ELEMENT}.clientWidth")
@@ -951,7 +972,7 @@ def test_touch(browser, browser_context_args, watch, file, embedded_of):
     context.close()
 
 
-@pytest.mark.parametrize("slot", ["head.alibi", "heads.weights", "row.table"])
+@pytest.mark.parametrize("slot", ["head.alibi", "heads.weights", "row.keys"])
 def test_numbers_stand_in_line(embedded, slot):
     """All numbers of a table are aligned alike, so that columns can be compared."""
     embedded.open()

@@ -67,4 +67,4 @@ def test_a_notebook_shows_the_explorer(tmp_path, page):
     sentence.wait_for()
     shown = sentence.evaluate("(slot) => slot.innerHTML")
     assert shown == fill_all(calculate(Selection(6, 4)))["pair.sentence"]
-    assert page.locator('[data-slot="row.table"] tbody tr').count() == 6
+    assert page.locator('[data-slot="row.keys"] tr').count() == 6

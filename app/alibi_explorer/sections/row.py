@@ -5,25 +5,10 @@ from alibi_explorer import formatting as text
 from alibi_explorer.sections.section import Section
 from alibi_explorer.tables import MASKED, weight
 
-COLUMNS = (
-    ("key", "position"),
-    ("distance", "tokens"),
-    ("content", "logits"),
-    ("bias", "logits"),
-    ("biased logit", "logits"),
-    ("with ALiBi", "weight"),
-    ("rank", "with"),
-    ("without ALiBi", "weight"),
-    ("rank", "without"),
-)
-
 
 def fill(calculation: Calculation) -> dict[str, str]:
     query = calculation.selection.query
     pairs = [calculation.pair_at(query, key) for key in range(len(calculation.tokens))]
-    header = "".join(
-        f'<th scope="col"><span>{name}</span> <small>{unit}</small></th>' for name, unit in COLUMNS
-    )
     contents = text.column([pair.content_logit for pair in pairs])
     biases = text.column([pair.distance_bias for pair in pairs if pair.allowed])
     logits = text.column([pair.biased_logit for pair in pairs])
@@ -38,12 +23,9 @@ def fill(calculation: Calculation) -> dict[str, str]:
         for total in (calculation.alibi_sums, calculation.plain_sums)
     )
     return {
-        "table": (
-            f"<table><caption>Keys of {text.query_token(calculation, query)}</caption>"
-            f"<thead><tr>{header}</tr></thead><tbody>{rows}</tbody>"
-            f'<tfoot><tr><th scope="row" colspan="5">sum over {keys}; 1 is 100 %</th>{sums}'
-            "</tr></tfoot></table>"
-        ),
+        "caption": f"Keys of {text.query_token(calculation, query)}",
+        "keys": rows,
+        "sums": f'<th scope="row" colspan="5">sum over {keys}; 1 is 100 %</th>{sums}',
         "remark": _remark(calculation),
     }
 
@@ -86,6 +68,11 @@ SECTION = Section(
     name="row",
     title="The row",
     kind="illustrative",
-    depends_on={"table": ("slope", "query"), "remark": ("slope", "query", "key")},
+    depends_on={
+        "caption": ("query",),
+        "keys": ("slope", "query"),
+        "sums": ("slope", "query"),
+        "remark": ("slope", "query", "key"),
+    },
     fill=fill,
 )
