@@ -700,7 +700,7 @@ def _on_use() -> tuple[Question, ...]:
             answers=(
                 Answer(
                     "An attention kernel with the bias.",
-                    "one might read it so. No kernel was measured; the texts were shorter.",
+                    "one might read it so. Whole trainings were timed, on shorter texts.",
                 ),
                 Answer(
                     "Training on shorter texts: {train} tokens instead of {test}.",

@@ -101,13 +101,6 @@ function createExplorer(root, choose) {
   // section by section in the pauses after that is painted.
   const sections = [...root.querySelectorAll("section")]
   const outOfView = new Set()
-  const watch = new IntersectionObserver((entries) => {
-    for (const {target, isIntersecting} of entries) {
-      if (isIntersecting) outOfView.delete(target)
-      else outOfView.add(target)
-    }
-  })
-  for (const section of sections) watch.observe(section)
 
   const waiting = {}
   const stale = new Set()
@@ -140,6 +133,14 @@ function createExplorer(root, choose) {
     }
     afterPaint(updateRest)
   }
+  window.addEventListener("beforeprint", () => updateRest())
+  const watch = new IntersectionObserver((entries) => {
+    for (const {target, isIntersecting} of entries) {
+      if (!isIntersecting) outOfView.add(target)
+      else if (outOfView.delete(target) && stale.has(target)) update(target)
+    }
+  })
+  for (const section of sections) watch.observe(section)
 
   const notify = (notice) => {
     const line = root.querySelector(".notice")

@@ -71,8 +71,9 @@ def worked_row(calculation: Calculation, write: Callable[[str], str] = str) -> s
             write(text.fixed(pair.alibi_exponential, 4)),
             write(weight(pair.alibi_weight, "with")),
         )
+        is_shown_masked = not pair.allowed and write is str  # a blank gives no answer away
         rows.append(
-            f'<tr data-key="{key}"{"" if pair.allowed else " class=masked"}>'
+            f'<tr data-key="{key}"{" class=masked" if is_shown_masked else ""}>'
             f'<th scope="row">{text.key_token(calculation, key)}</th>'
             f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
         )

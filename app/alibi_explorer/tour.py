@@ -117,7 +117,7 @@ STOPS: tuple[Stop, ...] = (
     ),
     Stop(
         "Two keys compete. {key} has the stronger content, {other} is nearer. They tie at a slope "
-        "of {tie}. This head has {slope}, and here each token farther multiplies a weight by "
+        "of {tie}. This head has {slope}, and each token farther multiplies the ratio by "
         "{factor}. Choose another head and see which key wins.",
         Selection(key=0, other=5),
         "compete",

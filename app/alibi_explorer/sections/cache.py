@@ -30,7 +30,7 @@ def _steps(calculation: Calculation) -> str:
         f"<table><caption>{name} as the newest token, weights over the stored keys</caption>"
         f'<thead><tr><th scope="col">key</th><th scope="col">query at position {query} '
         '<small>right</small></th><th scope="col">query taken for position 0 '
-        f"<small>wrong</small></th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f"<small>wrong, −m·|i − j|</small></th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
 
 

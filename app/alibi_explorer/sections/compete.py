@@ -25,7 +25,8 @@ def _sentence(calculation: Calculation) -> str:
     key, other = _names(calculation)
     competition, compared = calculation.competition, calculation.competition.comparison
     factor = (
-        f"One token farther multiplies a weight by e<sup>{text.MINUS}m</sup> ≈ "
+        "One token farther multiplies the ratio of two weights by "
+        f"e<sup>{text.MINUS}m</sup> ≈ "
         f"{text.significant(competition.token_factor)} in this head."
     )
     if competition.farther == 0:

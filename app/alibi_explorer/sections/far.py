@@ -51,7 +51,7 @@ def _learned(calculation: Calculation) -> str:
     answer = "has one" if away.in_table else "has none"
     rows = text.grouped(away.table_rows)
     return (
-        f"A query {text.grouped(far)} tokens from the start needs a row of its own in a learned "
+        f"A query at position {text.grouped(far)} needs a row of its own in a learned "
         f"table of positions; one with {rows} rows {answer}. The bias is a product, defined at any "
         "distance. Defined is not the same as good: longer texts bring other content, more keys, "
         "and distances that the model has never met."

@@ -2,7 +2,7 @@
 
 from alibi_core import Calculation
 from alibi_explorer import formatting as text
-from alibi_explorer.heatmaps import SYMMETRIC_BIAS
+from alibi_explorer.heatmaps import HEATMAPS, SYMMETRIC_BIAS
 from alibi_explorer.sections.section import Section
 from alibi_explorer.tables import matrix, weight
 
@@ -19,6 +19,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
     return {
         "corners": _corners(calculation),
         "matrix": matrix(calculation, SYMMETRIC_BIAS, masked=False),
+        "weights": matrix(calculation, HEATMAPS["alibi"]),
     }
 
 
@@ -54,6 +55,6 @@ SECTION = Section(
     name="mask",
     title="The mask and the bias",
     kind="illustrative",
-    depends_on={"corners": ("slope", "query"), "matrix": ("slope",)},
+    depends_on={"corners": ("slope", "query"), "matrix": ("slope",), "weights": ("slope",)},
     fill=fill,
 )

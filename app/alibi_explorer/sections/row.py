@@ -71,7 +71,7 @@ SECTION = Section(
     depends_on={
         "caption": ("query",),
         "keys": ("slope", "query"),
-        "sums": ("slope", "query"),
+        "sums": ("query",),
         "remark": ("slope", "query", "key"),
     },
     fill=fill,

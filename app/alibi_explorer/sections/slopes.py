@@ -69,7 +69,7 @@ def _geometric(calculation: Calculation) -> str:
         f"The plain geometric rule, 2<sup>−8(h + 1)/{count}</sup> for every head h, gives other "
         f"slopes in {len(schedule.differing_heads)} of {count} heads. The first is head {first}: "
         f"{text.significant(geometric)} instead of {text.significant(slope)}. "
-        "Weights trained with one list and run with the other meet distances they never learned."
+        "Run with the other list, a model gets other biases than it was trained with."
     )
 
 
