@@ -83,7 +83,7 @@ def test_one_tab_stop_a_grid(explorer):
     explorer.open()
     explorer.open_details()
     grids = explorer.page.get_by_role("grid")
-    expect(grids).to_have_count(5)
+    expect(grids).to_have_count(6)
     for choice in (ALLOWED, MASKED):
         explorer.choose(**choice)
         explorer.shows(**choice)
