@@ -333,14 +333,16 @@ class Embedded(Explorer):
         self.page.wait_for_selector(WHOLE)
 
     def differences(self, **choice):
-        """What the page shows otherwise than the core has it."""
+        """What the page shows otherwise than the core, once what is out of view has followed."""
         calculation = calculate(Selection(**{URL_NAMES[name]: choice[name] for name in choice}))
-        self.page.evaluate(IDLE)
-        lines = self.page.evaluate(
-            "(expected) => probe.differences(expected)",
-            [url_choice(calculation.selection), fill_all(calculation)],
-        )
-        return [line for line in lines if not line.startswith("URL has")]
+        expected = [url_choice(calculation.selection), fill_all(calculation)]
+        patience = time.monotonic() + 5  # it follows section by section, in idle moments
+        while True:
+            self.page.evaluate(IDLE)
+            lines = self.page.evaluate("(expected) => probe.differences(expected)", expected)
+            found = [line for line in lines if not line.startswith("URL has")]
+            if not found or time.monotonic() > patience:
+                return found
 
     def choice(self):
         """What the controls say."""
@@ -356,10 +358,7 @@ class Embedded(Explorer):
             }""",
             arg=choice,
         )
-        patience = time.monotonic() + 5  # what is out of view follows at the next idle moment
-        while (differences := self.differences(**choice)) and time.monotonic() < patience:
-            self.page.wait_for_timeout(100)
-        assert differences == []
+        assert self.differences(**choice) == []
 
 
 @pytest.fixture(scope="session")
