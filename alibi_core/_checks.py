@@ -81,14 +81,13 @@ def positions(name: str, value: object, *, per_row: bool = False) -> npt.NDArray
     return array.astype(np.int64)
 
 
-def boolean(
-    name: str, value: object, fix: str = "for a mask that adds 0 or -inf pass mask == 0"
-) -> npt.NDArray[np.bool_]:
-    """`value` as a boolean array; integers are refused, with `fix` as the advice."""
+def boolean(name: str, value: object) -> npt.NDArray[np.bool_]:
+    """`value` as a boolean array; integers are refused."""
     array = np.asarray(value)
     if array.dtype != np.bool_:
         raise TypeError(
-            f"{name} must be boolean with True = allowed, got dtype {array.dtype}; {fix}"
+            f"{name} must be boolean with True = allowed, got dtype {array.dtype}; "
+            "for a mask that adds 0 or -inf pass mask == 0"
         )
     return array
 
@@ -123,3 +122,20 @@ def slope_array(slopes: object) -> npt.NDArray[Any]:
             "the bias formula carries the minus sign, so pass the slopes without one"
         )
     return array
+
+
+def check_one_slope_a_head(slopes: npt.NDArray[Any], num_heads: int) -> None:
+    """Refuse slopes that are not one for each head of q."""
+    if len(slopes) != num_heads:
+        raise ValueError(
+            f"q has {num_heads} heads but there are {len(slopes)} slopes; pass one slope a head"
+        )
+
+
+def check_finite_values(v: npt.NDArray[Any]) -> None:
+    """Refuse values that no weight can keep out of the output."""
+    if not np.isfinite(v).all():
+        raise ValueError(
+            "v holds NaN or infinity, which even a weight of 0 would let through; "
+            "find where it arises, or set unused values to 0"
+        )

@@ -16,7 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from alibi_core._checks import number_array, slope_array
+from alibi_core._checks import (
+    check_finite_values,
+    check_one_slope_a_head,
+    number_array,
+    slope_array,
+)
 from alibi_core.bias import distance_bias
 from alibi_core.mask import causal_mask
 from alibi_core.softmax import exponentials_in_place, masked_softmax
@@ -195,17 +200,10 @@ def causal_alibi_attention(
             f"its first three axes, got q {q.shape}, k {k.shape}, v {v.shape}; "
             "move the head axis before the token axis, and leave none of them empty"
         )
-    if not np.isfinite(v).all():
-        raise ValueError(
-            "v holds NaN or infinity, which even a weight of 0 would let through; "
-            "find where it arises, or set unused values to 0"
-        )
+    check_finite_values(v)
     with np.errstate(all="ignore"):
         slopes = slope_array(slopes).astype(q.dtype)
-    if len(slopes) != q.shape[1]:
-        raise ValueError(
-            f"q has {q.shape[1]} heads but there are {len(slopes)} slopes; pass one slope a head"
-        )
+    check_one_slope_a_head(slopes, q.shape[1])
     with np.errstate(all="ignore"):  # an overflow becomes inf, which masked_softmax names
         content_logits = (q @ k.swapaxes(-2, -1)) / np.sqrt(q.shape[-1]).astype(q.dtype)
     output: npt.NDArray[Any] = causal_alibi_weights(content_logits, slopes) @ v

@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from alibi_core._checks import boolean, number_array, positions, positive_number, slope_array
+from alibi_core._checks import (
+    boolean,
+    check_finite_values,
+    check_one_slope_a_head,
+    number_array,
+    positions,
+    positive_number,
+    slope_array,
+)
 from alibi_core.softmax import exponentials_in_place
 
 _BLOCK = 2**19  # elements of a block's logits: 2 MiB of float32
@@ -110,10 +118,7 @@ def alibi_attention(
     scale = positive_number("scale", scale, "pass 1 / sqrt(head_dim), or leave it out")
     with np.errstate(all="ignore"):
         slopes = (slope_array(slopes) * (scale if scale_bias else 1)).astype(dtype)
-    if len(slopes) != num_heads:
-        raise ValueError(
-            f"q has {num_heads} heads but there are {len(slopes)} slopes; pass one slope a head"
-        )
+    check_one_slope_a_head(slopes, num_heads)
 
     if key_positions is None:
         key_positions = np.arange(num_keys)
@@ -171,11 +176,7 @@ def _check_shapes(q: npt.NDArray[Any], k: npt.NDArray[Any], v: npt.NDArray[Any])
             f"the {q.shape[1]} heads of q cannot share {k.shape[1]} key heads evenly; "
             "pass k and v with a number of heads that divides that of q"
         )
-    if not np.isfinite(v).all():
-        raise ValueError(
-            "v holds NaN or infinity, which even a weight of 0 would let through; "
-            "find where it arises, or set unused values to 0"
-        )
+    check_finite_values(v)
 
 
 def _positions(name: str, value: npt.ArrayLike, shape: tuple[int, int]) -> npt.NDArray[np.int64]:

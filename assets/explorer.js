@@ -34,8 +34,7 @@ function createExplorer(root, choose) {
   // What a section says of its own control is announced when that is used; else the first sentence speaks.
   const pick = (part) => {
     for (const line of root.querySelectorAll("[data-says]")) {
-      const isAsked = line.dataset.says.split(",").some((name) => name in part)
-      if ((line.ariaLive === "polite") !== isAsked) line.ariaLive = isAsked ? "polite" : "off"
+      line.ariaLive = line.dataset.says.split(",").some((name) => name in part) ? "polite" : "off"
     }
     choose(part)
   }
@@ -101,9 +100,8 @@ function createExplorer(root, choose) {
   // section by section in the pauses after that is painted.
   const sections = [...root.querySelectorAll("section")]
   const outOfView = new Set()
-
-  const waiting = {}
   const stale = new Set()
+  const waiting = {}
   let shown
   const fill = (name) => {
     if (!(name in waiting)) return
@@ -127,9 +125,9 @@ function createExplorer(root, choose) {
     for (const name of Object.keys(fills)) {
       if (!slots[name].every((slot) => slot.closest("section"))) fill(name)
     }
-    for (const section of sections) stale.add(section)
     for (const section of sections) {
-      if (!outOfView.has(section)) update(section)
+      if (outOfView.has(section)) stale.add(section)
+      else update(section)
     }
     afterPaint(updateRest)
   }

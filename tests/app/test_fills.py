@@ -143,14 +143,15 @@ def test_the_opening_sentence_says_the_documented_figures():
 def test_every_documented_figure_is_on_the_page():
     """Each figure of the two documents stands where a reader finds it, as the page writes it."""
     documented = json.loads(FIGURES.read_text(encoding="utf-8"))
-    opening = words(fill_all(calculate(Selection())))
+    fills = fill_all(calculate(Selection()))
+    opening = words(fills)
     for part in (
         "mat (5) looks back 5 tokens to The (0): a bias of −1.25 takes its content logit 2 to 0.75",
         "Among 6 allowed keys it gets 20.0 % of the attention with ALiBi, against 35.9 % without",
     ):
         assert part in opening["pair.sentence"]
-    for key, content in enumerate(documented["content_logits"]):
-        row = re.findall(r"<tr.*?</tr>", fill_all(calculate(Selection()))["row.keys"])[key]
+    rows = re.findall(r"<tr.*?</tr>", fills["row.keys"])
+    for row, content in zip(rows, documented["content_logits"], strict=True):
         assert f"<td>{content:.1f}</td>" in row
 
     for num_heads, slopes in documented["slopes"].items():
