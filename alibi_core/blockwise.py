@@ -141,7 +141,7 @@ def alibi_attention(
         for b, number in np.ndindex(batch, -(-num_queries // rows)):
             block = slice(number * rows, (number + 1) * rows)
             at = queries_at[b, block, None]
-            seen = np.flatnonzero(keys_at[b] <= at.max()) if causal else np.arange(num_keys)
+            seen = np.flatnonzero(keys_at[b] <= np.max(at)) if causal else np.arange(num_keys)
             if not seen.size:
                 continue
             keys = slice(seen[0], seen[-1] + 1)  # the rest is in the future of the whole block
