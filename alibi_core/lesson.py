@@ -23,6 +23,9 @@ FAR_DISTANCES: tuple[int, ...] = (
 )
 """Distances that the lesson looks at beyond its sentence, in tokens."""
 
+FAR_MARKS: tuple[int, ...] = (1, 10, 100, 1023, 2047, 10_000, 100_000, 1_000_000)
+"""Distances along the ruler at which it lists the bias of every head, in tokens."""
+
 POSITIONS: range = range(len(TOKENS))
 
 CHOICES: dict[str, Sequence[int]] = {
@@ -110,6 +113,8 @@ class PaperResult:
         the perplexity of a model with sinusoidal positions trained at `test_tokens`.
     less_memory_percent, faster_percent : int
         What its training saved, because its texts were shorter.
+    not_promised_times : int
+        How many times the training length the result is no promise for.
     source : str
     """
 
@@ -118,10 +123,11 @@ class PaperResult:
     test_tokens: int
     less_memory_percent: int
     faster_percent: int
+    not_promised_times: int
     source: str
 
 
-PAPER_RESULT = PaperResult(1.3, 1024, 2048, 11, 11, f"{PAPER}; {_LENGTH}")
+PAPER_RESULT = PaperResult(1.3, 1024, 2048, 11, 11, 16, f"{PAPER}; {_LENGTH}")
 
 
 @dataclass(frozen=True)
