@@ -9,6 +9,9 @@ with) while key 0, the farthest, still beats every key but the query's own.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from alibi_core import models
+from alibi_core.models import Model
+
 TOKENS: tuple[str, ...] = ("The", "cat", "sat", "on", "the", "mat")
 """The sentence; position 0 is "The"."""
 
@@ -130,27 +133,8 @@ class PaperResult:
 PAPER_RESULT = PaperResult(1.3, 1024, 2048, 11, 11, 16, f"{PAPER}; {_LENGTH}")
 
 
-@dataclass(frozen=True)
-class Model:
-    """A published model with ALiBi.
-
-    Attributes
-    ----------
-    name : str
-    num_heads : int
-        Attention heads of a layer.
-    source : str
-        The public text that states the number.
-    """
-
-    name: str
-    num_heads: int
-    source: str
-
-
-MODELS: tuple[Model, ...] = (
-    Model("Jina v2 base", 12, "huggingface.co/jinaai/jina-embeddings-v2-base-en, config.json"),
-    Model("Baichuan-13B", 40, "huggingface.co/baichuan-inc/Baichuan-13B-Base, config.json"),
-    Model("BLOOM", 112, "huggingface.co/bigscience/bloom, model card"),
+MODELS: tuple[Model, ...] = tuple(
+    next(model for model in models.MODELS if model.name == name)
+    for name in ("Jina v2 base", "Baichuan-13B", "BLOOM")
 )
-"""Models whose number of heads is no power of two."""
+"""Models whose number of heads is no power of two, for the lesson to point at."""
