@@ -27,7 +27,22 @@ def page():
 
 @pytest.fixture(scope="module")
 def table():
-    return json.loads(lesson_table())
+    return with_numbers(json.loads(lesson_table()))
+
+
+def with_numbers(table):
+    """What the page's script does first: blocks in their order, and their numbers."""
+    table["blocks"] = [
+        (form, pieces)
+        for form, gaps in enumerate(table["blocks"])
+        for pieces in (zip(*(gap.split("\t") for gap in gaps), strict=True) if gaps else [()])
+    ]
+    for slot in table["slots"].values():
+        first = 0
+        for row in filter(None, slot["rows"]):
+            row[:] = [*itertools.accumulate(row, initial=first)][1:]
+            first = row[0]
+    return table
 
 
 def looked_up(table, selection):
@@ -44,8 +59,8 @@ def looked_up(table, selection):
 
 
 def block(table, number):
-    form, filled = table["blocks"][number]
-    pairs = itertools.zip_longest(table["skeletons"][form], filled.split("\t"), fillvalue="")
+    form, pieces = table["blocks"][number]
+    pairs = itertools.zip_longest(table["skeletons"][form], pieces, fillvalue="")
     return "".join(itertools.chain.from_iterable(pairs))
 
 
