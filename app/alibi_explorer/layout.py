@@ -7,9 +7,10 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from alibi_core import MODELS as PUBLISHED
 from alibi_core import Calculation, Selection
 from alibi_core.lesson import CHOICES, HEAD_COUNTS, MODELS, OPENING, PAPER_RESULT
-from alibi_explorer.formatting import grouped
+from alibi_explorer.formatting import grouped, number
 from alibi_explorer.heatmaps import HEATMAPS
 from alibi_explorer.sections import SECTIONS, fill_all
 from alibi_explorer.snippet import frame
@@ -115,6 +116,8 @@ def explorer_html(
         head_counts=HEAD_COUNTS,
         choices=CHOICES,
         models=MODELS,
+        published=PUBLISHED,
+        number=number,
         paper=PAPER_RESULT,
         grouped=grouped,
         sections=[shown[name] for name in order],

@@ -7,9 +7,10 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from alibi_core import Selection, calculate
+from alibi_core import MODELS, Selection, alibi_slopes, calculate
 from alibi_core.lesson import CHOICES, HEAD_COUNTS, TOKENS
 from alibi_explorer.embed import embedded_page
 from alibi_explorer.formatting import MINUS
@@ -195,3 +196,26 @@ def words(fills):
         blocks = re.sub(r"</?(?:span|b|i|small)\b[^>]*>", "", text)
         texts[name] = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", blocks)))
     return texts
+
+
+def test_the_published_models_are_those_of_the_core():
+    """Each model has its row; a name can be clicked only where the slopes it shows are its own."""
+    from alibi_explorer.layout import explorer_html
+
+    html = explorer_html(calculate(Selection()))
+    rows = re.findall(
+        r"<tr>(?:(?!<tr>).)*?</tr>", html[html.index('class="published"') :].split("</table>")[0]
+    )[1:]
+    assert len(rows) == len(MODELS)
+    for row, model in zip(rows, MODELS, strict=True):
+        cells = [re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        assert cells[:5] == [
+            *(model.name, str(model.num_heads), f"{model.max_bias:.0f}", model.schedule),
+            "symmetric" if model.symmetric else "causal",
+        ]
+        assert all(text in cells[5] for text in (model.source, model.code, model.note))
+        button = f'<button type="button" data-count="{model.num_heads}" data-pick>'
+        assert (button in row) == (
+            np.array_equal(model.slopes, alibi_slopes(model.num_heads)) and not model.scale_bias
+        )
+        assert "href" not in row
