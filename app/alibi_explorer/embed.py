@@ -108,6 +108,7 @@ def embed(
     controls: tuple[str, ...] = View.controls,
     theme: str = View.theme,
     title: bool = View.title,
+    questions: tuple[str, ...] = View.questions,
     height: int = HEIGHT,
 ) -> Embedded:
     """The explorer for a notebook cell, without a server.
@@ -120,7 +121,7 @@ def embed(
         Number of heads, 1 to 16.
     head : int
         Head, 0 to ``num_heads - 1``.
-    sections, controls, theme, title
+    sections, controls, theme, title, questions
         What is shown, as in `View`.
     height : int
         Height of the frame in CSS pixels.
@@ -136,7 +137,7 @@ def embed(
         If a value is wrong; the message tells what to choose.
     """
     selection = Selection(num_heads=num_heads, head=head, query=query, key=key)
-    view = View(tuple(sections), tuple(controls), theme, title)
+    view = View(tuple(sections), tuple(controls), theme, title, tuple(questions))
     if not isinstance(height, int) or height < 1:
         raise ValueError(f"height {height!r} is no number of pixels; pass a whole one, such as 900")
     return Embedded(embedded_page(selection, view), height)

@@ -59,8 +59,8 @@ def _marks(calculation: Calculation) -> str:
         )
         rows.append(f'<tr data-head="{head}"><th scope="row">{head}</th>{cells}</tr>')
     return (
-        "<table><caption>At equal distances on a log scale the bias grows tenfold; four digits "
-        "where more would be needed than eight decimals</caption><thead><tr>"
+        "<table><caption>Bias by distance in tokens; longer numbers to four digits</caption>"
+        "<thead><tr>"
         f'<th scope="col">head</th>{header}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     )
 

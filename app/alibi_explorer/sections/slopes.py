@@ -77,7 +77,7 @@ def _geometric(calculation: Calculation) -> str:
     return (
         f"The plain geometric rule, 2<sup>{exponent}(h + 1)/{count}</sup> for every head h, gives "
         f"other slopes in {len(schedule.differing_heads)} of {count} heads. The first is head "
-        f"{first}: {text.significant(geometric)} instead of {text.significant(slope)}. "
+        f"{first}: {text.about(geometric)} instead of {text.about(slope)}. "
         "Run with the other list, a model gets other biases than it was trained with."
     )
 
