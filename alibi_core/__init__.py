@@ -2,9 +2,9 @@
 
 Read them in this order; each docstring says which question its file answers:
 slopes, precision, bias, mask, softmax, attention (the method), batch, blockwise (the same for
-padded, packed, cached and long sequences), compare and reach (what follows from it), then lesson,
-selection, claims, calculation (the worked example that the explorer shows) and practice (its
-questions).
+padded, packed, cached and long sequences), compare and reach (what follows from it), models (who
+uses it), then lesson, selection, claims, calculation (the worked example that the explorer shows)
+and practice (its questions).
 """
 
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
@@ -22,12 +22,15 @@ from alibi_core.batch import block_mask, positions_from_packing, positions_from_
 from alibi_core.blockwise import alibi_attention
 from alibi_core.compare import KeyComparison, compare_keys
 from alibi_core.reach import e_distance, half_distance, nearest_share
+from alibi_core.models import MODELS, Model
 from alibi_core.selection import Selection
 from alibi_core.calculation import Calculation, Pair, calculate
 
 __all__ = [
+    "MODELS",
     "Calculation",
     "KeyComparison",
+    "Model",
     "Pair",
     "Selection",
     "SlopeSource",
