@@ -14,11 +14,8 @@ from alibi_core.practice import QUESTIONS
 from alibi_explorer.formatting import grouped, number
 from alibi_explorer.heatmaps import HEATMAPS
 from alibi_explorer.sections import SECTIONS, fill_all
-<<<<<<< HEAD
 from alibi_explorer.sections.code import LISTINGS
-=======
 from alibi_explorer.sections.practice import asked
->>>>>>> main
 from alibi_explorer.snippet import frame
 from alibi_explorer.state import SHARED_NAMES, URL_NAMES
 from alibi_explorer.theme import css_variables
