@@ -27,9 +27,9 @@ lint: $(VENV)/test.ready
 peers: $(VENV)-peers/ready
 	$(VENV)-peers/bin/python -m pytest tests/peers tests/app/test_code.py
 
-bench: $(VENV)/test.ready $(VENV)-bench/ready
+bench: $(VENV)/test.ready $(VENV)-peers/ready $(VENV)-bench/ready
 	CHROMIUM="$$(tests/browser/chromium $(VENV)/bin/python)" && export CHROMIUM && \
-		$(VENV)/bin/python tests/benchmarks/core_speed.py && \
+		$(VENV)-peers/bin/python tests/benchmarks/core_speed.py && \
 		$(VENV)-bench/bin/python tests/benchmarks/latency.py --python $(VENV)/bin/python $(BENCH)
 
 picture: $(VENV)/test.ready
