@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: serve test embed lint bench picture
+.PHONY: serve test embed lint peers bench picture
 
 serve: $(VENV)/serve.ready
 	$(VENV)/bin/python -m panel serve app --port $(PORT)
@@ -24,9 +24,12 @@ lint: $(VENV)/test.ready
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-bench: $(VENV)/test.ready $(VENV)-bench/ready
+peers: $(VENV)-peers/ready
+	$(VENV)-peers/bin/python -m pytest tests/peers tests/app/test_code.py
+
+bench: $(VENV)/test.ready $(VENV)-peers/ready $(VENV)-bench/ready
 	CHROMIUM="$$(tests/browser/chromium $(VENV)/bin/python)" && export CHROMIUM && \
-		$(VENV)/bin/python tests/benchmarks/core_speed.py && \
+		$(VENV)-peers/bin/python tests/benchmarks/core_speed.py && \
 		$(VENV)-bench/bin/python tests/benchmarks/latency.py --python $(VENV)/bin/python $(BENCH)
 
 picture: $(VENV)/test.ready
@@ -44,6 +47,11 @@ $(VENV)/serve.ready: $(VENV)/bin/python pyproject.toml
 $(VENV)/test.ready: $(VENV)/bin/python pyproject.toml
 	$(VENV)/bin/python -m pip install --quiet -e '.[test]'
 	touch $@ $(VENV)/serve.ready
+
+$(VENV)-peers/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-peers
+	$(VENV)-peers/bin/python -m pip install --quiet -e '.[peers]'
+	touch $@
 
 $(VENV)-bench/ready: tests/benchmarks/requirements.txt
 	$(PYTHON) -m venv $(VENV)-bench

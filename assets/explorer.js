@@ -96,6 +96,11 @@ function createExplorer(root, choose) {
     }
   }
 
+  // Where the choice itself stands in a text.
+  const write = (section, choice) => {
+    for (const place of section.querySelectorAll("[data-value-of]")) place.textContent = choice[place.dataset.valueOf]
+  }
+
   // Shows a choice and the fills, {slot: a function that gives its HTML}: what is in view at once, the rest
   // section by section in the pauses after that is painted.
   const sections = [...root.querySelectorAll("section")]
@@ -111,6 +116,7 @@ function createExplorer(root, choose) {
   const update = (section) => {
     for (const slot of section.querySelectorAll("[data-slot]")) fill(slot.dataset.slot)
     mark(section, shown)
+    write(section, shown)
     stale.delete(section)
   }
   const updateRest = (pause) => {
@@ -145,7 +151,7 @@ function createExplorer(root, choose) {
     if (line.textContent !== notice) line.textContent = notice
   }
 
-  // A link to what is chosen and the code that embeds it; where the clipboard is refused, as text to copy.
+  // A link to what is chosen, the code that embeds it, and code to run.
   const share = root.querySelector(".share")
   const link = () => {
     const url = new URL(location.href)
@@ -158,12 +164,19 @@ function createExplorer(root, choose) {
   }
   const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
   if (!["http:", "https:", "file:"].includes(location.protocol)) share.remove() // it has no address to share
-  share.addEventListener("click", async (event) => {
-    const wanted = event.target.closest("[data-copy]")?.dataset.copy
-    if (!wanted) return
-    const text = wanted === "link" ? link() : share.dataset.frame.replace("{src}", () => escaped(link()))
-    const byHand = share.querySelector(".by-hand")
-    const said = share.querySelector("[role=status]")
+  const wanted = {
+    link,
+    frame: () => share.dataset.frame.replace("{src}", () => escaped(link())),
+    code: (button) => button.closest("details").querySelector("pre").textContent,
+  }
+
+  // Copies; where the clipboard is refused, as text to copy by hand.
+  root.addEventListener("click", async ({target}) => {
+    const button = target.closest("[data-copy]")
+    if (!button) return
+    const text = wanted[button.dataset.copy](button)
+    const byHand = button.parentElement.querySelector(".by-hand")
+    const said = button.parentElement.querySelector("[role=status]")
     try {
       const allowed = document.featurePolicy?.allowsFeature("clipboard-write") ?? true // asking in vain is logged
       if (!allowed) throw new Error("refused")

@@ -14,6 +14,7 @@ from alibi_core.practice import QUESTIONS
 from alibi_explorer.formatting import grouped, number
 from alibi_explorer.heatmaps import HEATMAPS
 from alibi_explorer.sections import SECTIONS, fill_all
+from alibi_explorer.sections.code import LISTINGS
 from alibi_explorer.sections.practice import asked
 from alibi_explorer.snippet import frame
 from alibi_explorer.state import SHARED_NAMES, URL_NAMES
@@ -135,6 +136,7 @@ def explorer_html(
         grouped=grouped,
         sections=[shown[name] for name in order],
         tour=_tour(),
+        listings={name: _listing(name) for name in LISTINGS},
         view=view,
         heatmaps=HEATMAPS,
         notice=notice,
@@ -158,6 +160,17 @@ def _tour() -> list[dict[str, object]]:
         }
         for stop in STOPS
     ]
+
+
+@cache
+def _listing(name: str) -> dict[str, str]:
+    """A file of code, cut where the choice goes; in the file stands the opening choice."""
+    names = [URL_NAMES[shared] for shared in SHARED_NAMES]
+    left = f"{', '.join(names)} = "
+    opening = ", ".join(str(OPENING[of]) for of in names)
+    code = (assets() / "code" / f"{name}.py").read_text("utf-8")
+    before, after = code.split(left + opening)
+    return {"title": LISTINGS[name], "before": before + left, "after": after}
 
 
 @cache

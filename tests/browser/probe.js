@@ -32,6 +32,9 @@ window.probe = {
         lines.push(`${element.localName} ${JSON.stringify(element.dataset)} chosen: ${!chosen}`)
       }
     }
+    for (const {dataset, textContent} of document.querySelectorAll("[data-value-of]")) {
+      if (textContent !== String(whole[dataset.valueOf])) lines.push(`${dataset.valueOf} is written ${textContent}`)
+    }
     return lines
   },
 

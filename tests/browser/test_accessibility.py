@@ -78,6 +78,7 @@ def test_keyboard_only(explorer):
         "question",
         "button",  # to print the worksheet
         "details",
+        *["details", "button"] * 4,  # to copy the code
     ]
     assert explorer.page.locator("section details:not([open])").count() == 0
 

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from alibi_core import Calculation
 from alibi_explorer.sections import (
     cache,
+    code,
     compete,
     controls,
     far,
@@ -39,6 +40,7 @@ SECTIONS: tuple[Section, ...] = (
     formats.SECTION,
     practice.SECTION,
     worksheet.SECTION,
+    code.SECTION,
 )
 
 ALL_SECTIONS: tuple[Section, ...] = (controls.SECTION, *SECTIONS)
