@@ -168,7 +168,7 @@ def check_slopes(
     >>> check_slopes([0.25, 0.0625, 0.015625, 0.00390625], num_heads=8).kind
     'local-count'
     """
-    given, formats = _numbers("slopes", slopes, dtype)
+    given, own = _numbers("slopes", slopes, dtype)
     if given.ndim != 1 or not given.size:
         raise ValueError(
             f"slopes must have shape (head,), got shape {given.shape}; pass one slope a head"
@@ -182,22 +182,8 @@ def check_slopes(
         max_bias=max_bias,
         schedule=schedule,
     )
-    right = wanted.right(given)
-
-    def close(number_format: Format, values: Floats) -> Bools:
-        return _close(given, values, _roundings(number_format, 1, wanted), number_format)
-
-    def fits(number_format: Format, values: Floats) -> bool:
-        return bool(close(number_format, values).all())
-
-    differs = ~close(formats[0], right)
-    for number_format in formats:
-        found = _fitting(given, wanted, partial(fits, number_format))
-        if found:
-            best = _rounded(found[0], number_format, formats[0])
-            return _answer("slopes", best, differs, given, right, also=found)
-    distances = [(np.abs(given - x.values).max(), x) for x in slope_forms(given, wanted)]
-    return _unknown("slopes", distances, differs, given, right)
+    with np.errstate(all="ignore"):  # an overflow is infinite, and fits nothing
+        return _check_slopes(given, own, wanted)
 
 
 def check_bias(
@@ -260,7 +246,7 @@ under a causal mask
       head 0, query 1, key 0: got 0.25, expected -0.25
       fix: subtract slope * (i - j), the distance from the query back to the key
     """
-    given, formats = _numbers("bias", bias, dtype)
+    given, own = _numbers("bias", bias, dtype)
     one_head = given.ndim == 2
     given = given[None] if one_head else given
     if given.ndim != 3 or not given.size:
@@ -280,8 +266,8 @@ under a causal mask
     )
     if one_head and (slopes, num_heads, heads) == (None, None, None):
         wanted = replace(wanted, any_slope=True)
-    with np.errstate(all="ignore"):  # an overflow is infinite, and fits nothing
-        return _check_bias(given, formats, grid, wanted, masked)
+    with np.errstate(all="ignore"):
+        return _check_bias(given, own, grid, wanted, masked)
 
 
 def check_weights(
@@ -332,12 +318,12 @@ def check_weights(
     >>> logits = [2.0, 1.4, 0.0, 1.2, 0.4, 1.2]
     >>> check_weights(logits, causal_alibi_weights(logits, alibi_slopes(4))).verdict
     'right'
-    >>> print(check_weights(logits, causal_weights(logits), slopes=[0.25]))
+    >>> print(check_weights(logits, [causal_weights(logits)], slopes=[0.25]))
     weights: wrong (zero): the weights without ALiBi, as if the bias were zero
-      head 0, query 1, key 0: got 0.645656306, expected 0.586617585
+      head 0, query 1, key 0: got 0.645656306, expected 0.586617579
       fix: add the bias to the logits on this path too, and look whether it is thrown away
     """
-    given, formats = _numbers("weights", weights, dtype)
+    given, own = _numbers("weights", weights, dtype)
     one_head = given.ndim == 2
     given = given[None] if one_head else given
     if given.ndim != 3 or not given.size:
@@ -380,7 +366,7 @@ def check_weights(
             "weights do not say which heads they are of; pass heads=slice(first, last)"
         )
     with np.errstate(all="ignore"):
-        return _check_weights(given, formats, logits, grid, wanted, scale)
+        return _check_weights(given, own, logits, grid, wanted, scale)
 
 
 class _Grid(NamedTuple):
@@ -392,9 +378,9 @@ class _Grid(NamedTuple):
     allowed: Bools  # by the caller
     visible: Bools  # and by the causal mask
 
-    def forms(self, *, causal_after: bool) -> Iterator[Form]:
+    def forms(self, *, factors_only: bool) -> Iterator[Form]:
         return bias_forms(
-            self.queries, self.keys, symmetric=self.symmetric, causal_after=causal_after
+            self.queries, self.keys, symmetric=self.symmetric, factors_only=factors_only
         )
 
 
@@ -436,32 +422,56 @@ def _grid(
 # Which form fits
 
 
-def _fitting(given: Floats, wanted: Wanted, fits: Callable[[Floats], bool]) -> list[Form]:
-    """The forms of the slopes that fit, the right one alone if it does."""
+def _fitting(
+    given: Floats, wanted: Wanted, fits: Callable[[Floats], bool], *, exact: bool
+) -> list[Form]:
+    """The forms of the slopes that fit, the right one alone if it does.
+
+    Only `exact` numbers can tell a number of their own: one read from rounded slopes is a guess.
+    """
     found = []
     for form in slope_forms(given, wanted):
         if fits(form.values):
             found.append(form)
             if form.verdict == "right":
                 return found
-    return found or list(fitted_forms(given, wanted, fits))
+    return found or (list(fitted_forms(given, wanted, fits)) if exact else [])
 
 
-def _check_bias(
-    given: Floats, formats: tuple[Format, ...], grid: _Grid, wanted: Wanted, masked: bool
-) -> Check:
-    first = next(grid.forms(causal_after=True))
+def _check_slopes(given: Floats, own: Format, wanted: Wanted) -> Check:
+    right = wanted.right(given)
+
+    def close(number_format: Format, values: Floats) -> Bools:
+        return _close(given, values, _roundings(number_format, 1, wanted), number_format)
+
+    def fits(number_format: Format, values: Floats) -> bool:
+        return bool(close(number_format, values).all())
+
+    differs = ~close(own, right)
+    for number_format in _formats(given, own):
+        exact = number_format in (own, "float32")
+        found = _fitting(given, wanted, partial(fits, number_format), exact=exact)
+        if found:
+            best = _rounded(found[0], number_format, own)
+            return _answer("slopes", best, differs, given, right, also=found)
+    distances = [(float(np.max(np.abs(given - x.values))), x) for x in slope_forms(given, wanted)]
+    return _unknown("slopes", distances, differs, given, right)
+
+
+def _check_bias(given: Floats, own: Format, grid: _Grid, wanted: Wanted, masked: bool) -> Check:
+    first = next(grid.forms(factors_only=True))
     slopes = _slopes_in(given, first, grid.visible)
     right_slopes = wanted.right(np.ones(len(given)) if slopes is None else slopes)
     right = _outer(right_slopes, first.values)
 
     def differs(rtol: float) -> Bools:
-        return grid.visible & ~_close(given, right, rtol, formats[0])
+        return grid.visible & ~_close(given, right, rtol, own)
 
-    rtol = _roundings(formats[0], 4, wanted)
+    rtol = _roundings(own, 4, wanted)
     blocked = np.isneginf(given) & grid.visible
     if blocked.any():
-        return _answer("bias", _blocked_form(blocked, grid), blocked, given, right)
+        found = _blocked_forms(blocked, grid)
+        return _answer("bias", found[0], blocked, given, right, also=found)
     plus = np.isposinf(given)
     if plus.any():
         form = Form(
@@ -477,8 +487,9 @@ def _check_bias(
         matched = (first, Form("none", "right", right_slopes, words))
         return _with_mask(matched, first._replace(summary=words), given, grid, rtol, masked)
 
-    for number_format in formats:
-        matches = list(_bias_matches(given, grid, wanted, number_format))
+    for number_format in _formats(given, own):
+        exact = number_format in (own, "float32")
+        matches = list(_bias_matches(given, grid, wanted, number_format, exact=exact))
         if not matches:
             continue
         matches.sort(key=lambda x: (_faults(x), x[1].verdict == "wrong"))  # a stable sort
@@ -486,7 +497,7 @@ def _check_bias(
         form = _one_form(*best)
         if form.verdict == "equivalent" and _steps_lost(given, best, grid.visible):
             form = positions_rounded(best[0].values, number_format)
-        form = _rounded(form, number_format, formats[0])
+        form = _rounded(form, number_format, own)
         if form.verdict == "wrong":
             also = [_one_form(*x) for x in matches if _faults(x) == _faults(best)]
             return _answer("bias", form, differs(rtol), given, right, also=also)
@@ -497,8 +508,8 @@ def _check_bias(
         return check
 
     distances = [
-        (np.abs(given - _outer(right_slopes, form.values))[:, grid.visible].max(), form)
-        for form in grid.forms(causal_after=True)
+        (float(np.max(np.abs(given - _outer(right_slopes, form.values))[:, grid.visible])), form)
+        for form in grid.forms(factors_only=True)
         if grid.visible.any()
     ]
     return _unknown("bias", distances, differs(rtol), given, right)
@@ -508,15 +519,15 @@ _Match = tuple[Form, Form]  # of the factor and of the slopes
 
 
 def _bias_matches(
-    given: Floats, grid: _Grid, wanted: Wanted, number_format: Format
+    given: Floats, grid: _Grid, wanted: Wanted, number_format: Format, *, exact: bool
 ) -> Iterator[_Match]:
     rtol = _roundings(number_format, 4, wanted)
-    for form in grid.forms(causal_after=True):
+    for form in grid.forms(factors_only=True):
         slopes = _slopes_in(given, form, grid.visible, least=3 if wanted.any_slope else 2)
         if slopes is None or not np.isfinite(slopes).all():
             continue
         fits = partial(_bias_fits, given, grid.visible, rtol, number_format, form)
-        for found in _fitting(slopes, wanted, fits):
+        for found in _fitting(slopes, wanted, fits, exact=exact):
             yield form, found
             if form.verdict == found.verdict == "right":
                 return
@@ -526,13 +537,13 @@ def _slopes_in(given: Floats, form: Form, cells: Bools, *, least: int = 2) -> Fl
     """The slopes that a bias of this form has, each read from one cell, or from two of a row."""
     if not form.free:
         factor = np.where(cells, form.values, 0)
-        query, key = np.unravel_index(np.abs(factor).argmax(), factor.shape)
+        query, key = np.unravel_index(np.argmax(np.abs(factor)), factor.shape)
         return given[:, query, key] / factor[query, key] if factor[query, key] else None
     low, high = np.where(cells, form.values, np.inf), np.where(cells, form.values, -np.inf)
-    query = (high.max(axis=1) - low.min(axis=1)).argmax()
+    query = np.argmax(np.max(high, axis=1) - np.min(low, axis=1))
     if len(np.unique(form.values[query, cells[query]])) < least:
         return None
-    far, near = low[query].argmin(), high[query].argmax()
+    far, near = np.argmin(low[query]), np.argmax(high[query])
     spread = form.values[query, near] - form.values[query, far]
     slopes: Floats = (given[:, query, near] - given[:, query, far]) / spread
     return slopes
@@ -545,7 +556,7 @@ def _bias_fits(
     thin = np.ix_(*(np.unique(np.linspace(0, n - 1, 32).astype(int)) for n in cells.shape))
     for part in (thin, np.s_[:, :]):
         factor, used = form.values[part], cells[part]
-        rows, anchor = np.arange(len(used)), used.argmax(axis=1)
+        rows, anchor = np.arange(len(used)), np.argmax(used, axis=1)
         for values, slope in zip(given, slopes, strict=True):
             got, expected, slack = values[part], slope * factor, np.zeros((len(used), 1))
             if form.free:
@@ -601,18 +612,16 @@ def _steps_lost(given: Floats, match: _Match, cells: Bools) -> bool:
     )
 
 
-def _blocked_form(blocked: Bools, grid: _Grid) -> Form:
+def _blocked_forms(blocked: Bools, grid: _Grid) -> list[Form]:
     """What masks keys that should be seen."""
-    for form in grid.forms(causal_after=False):
-        if form.verdict == "wrong" and (blocked == (form.masked & grid.visible)).all():
-            return form
-    return Form(
-        "visible-masked",
-        "wrong",
-        np.zeros(0),
-        "keys that the query should see are masked",
-        "mask only keys after the query; for padding or a window pass allowed",
-    )
+    found = [
+        form
+        for form in grid.forms(factors_only=False)
+        if form.verdict == "wrong" and (blocked == (form.masked & grid.visible)).all()
+    ]
+    summary = "keys that the query should see are masked"
+    fix = "mask only keys after the query; for padding or a window pass allowed"
+    return [*found, Form("visible-masked", "wrong", np.zeros(0), summary, fix)]
 
 
 def _with_mask(
@@ -640,10 +649,10 @@ def _with_mask(
         words = "the symmetric form, right only under a causal mask that comes after it"
         answer = Form("symmetric", "equivalent", form.values, words)
     elif finite is not None:
-        far = math.ceil(-finite.value / slopes.max())
+        far = math.ceil(-finite.value / np.max(slopes))
         words = (
             f"masked keys hold the finite {finite.value:.6g}, to which the bias of head "
-            f"{int(slopes.argmax())} loses from {far} tokens on"
+            f"{int(np.argmax(slopes))} loses from {far} tokens on"
         )
         verdict: Verdict = "equivalent" if finite.margin >= _NO_WEIGHT else "wrong"
         if verdict == "wrong":
@@ -667,10 +676,10 @@ class _FiniteMask(NamedTuple):
 
 def _finite_mask(given: Floats, bias: Floats, visible: Bools, rtol: float) -> _FiniteMask | None:
     """The one negative number that masked keys hold, or that is added to their bias."""
-    below = [values[visible].min(initial=0) - values[~visible].max() for values in given]
+    below = [np.min(values[visible], initial=0) - np.max(values[~visible]) for values in given]
     for masked in (given[:, ~visible], (given - bias)[:, ~visible]):
-        value = float(masked.max())
-        if value < 0 and masked.max() - masked.min() <= 4 * rtol * -value:
+        value = float(np.max(masked))
+        if value < 0 and np.max(masked) - np.min(masked) <= 4 * rtol * -value:
             return _FiniteMask(value, float(min(below)))
     return None
 
@@ -683,7 +692,7 @@ def _weight_forms(
 ) -> Iterator[tuple[Form, Floats, Bools]]:
     """Forms with the biased logits and the keys that they may use, the right one first."""
     slopes = wanted.right(wanted.part(wanted.all_slopes, wanted.all_slopes))
-    forms = [form for form in grid.forms(causal_after=False) if not form.free]
+    forms = [form for form in grid.forms(factors_only=False) if not form.free]
     right = forms[0]
     bias = _outer(slopes, right.values)
     for form in forms:
@@ -735,13 +744,13 @@ def _weight_forms(
 
 def _check_weights(
     given: Floats,
-    formats: tuple[Format, ...],
+    own: Format,
     logits: Floats,
     grid: _Grid,
     wanted: Wanted,
     scale: float | None,
 ) -> Check:
-    found: dict[Format, list[Form]] = {name: [] for name in formats}
+    found: dict[Format, list[Form]] = {name: [] for name in _formats(given, own)}
     distances: list[tuple[float, Form]] = []
     right, differs = given, np.zeros(given.shape, np.bool_)
     for form, biased, reachable in _weight_forms(logits, grid, wanted, scale):
@@ -751,28 +760,28 @@ def _check_weights(
         except ValueError:  # logits too large for this form
             continue
         size = np.where(usable, np.abs(biased), 0)
-        error = 16 + given.shape[-1] / 4 + 2 * size + 2 * size.max(axis=-1, keepdims=True)
+        error = 16 + given.shape[-1] / 4 + 2 * size + 2 * np.max(size, axis=-1, keepdims=True)
         fits = {
             name: _close(given, weights, _roundings(name, 1, wanted), name, error=error)
-            for name in formats
+            for name in found
         }
         if form.verdict == "right":
-            right, differs = weights, ~fits[formats[0]]
+            right, differs = weights, ~fits[own]
             empty = ~usable.any(axis=-1, keepdims=True)
             if empty.any() and np.allclose(given, np.where(empty, 1 / given.shape[-1], weights)):
                 words = "right but for queries with no allowed key, whose weights are all equal"
                 fix = "give such a query weights of zero: a finite mask value cancels in softmax"
                 form = Form("masked-row-uniform", "wrong", weights, words, fix)
                 return _answer("weights", form, differs, given, right)
-        distances.append((float(np.abs(given - weights).max()), form))
-        for name in formats:
+        distances.append((float(np.max(np.abs(given - weights))), form))
+        for name in found:
             if fits[name].all():
                 found[name].append(form)
-        if form.verdict == "right" and found[formats[0]]:
+        if form.verdict == "right" and found[own]:
             break
-    for name in formats:
+    for name in found:
         if found[name]:
-            best = _rounded(found[name][0], name, formats[0])
+            best = _rounded(found[name][0], name, own)
             return _answer("weights", best, differs, given, right, also=found[name])
     return _unknown("weights", distances, differs, given, right)
 
@@ -780,24 +789,27 @@ def _check_weights(
 # Number formats
 
 
-def _numbers(
-    name: str, value: npt.ArrayLike, dtype: Format | None
-) -> tuple[Floats, tuple[Format, ...]]:
-    """The array in float64, and its number format with the narrower ones that could hold it."""
+def _numbers(name: str, value: npt.ArrayLike, dtype: Format | None) -> tuple[Floats, Format]:
+    """The array in float64, and its number format."""
     if dtype is not None and dtype not in get_args(Format):
-        raise ValueError(
-            f"dtype {dtype!r} is not known; choose one of {', '.join(get_args(Format))}"
-        )
-    array = number_array(name, value).astype(np.float64)
+        every = ", ".join(get_args(Format))
+        raise ValueError(f"dtype {dtype!r} is not known; choose one of {every}")
+    array = number_array(name, value)
     own = dtype or np.asarray(value).dtype.name
-    formats: list[Format] = [x for x in get_args(Format) if x == own] or ["float64"]
-    with np.errstate(all="ignore"):
-        for narrow in get_args(Format)[1:]:
-            half = narrow != "float32"
-            held = round_to(array, narrow) if half else array.astype(np.float32)
-            if _EPS[narrow] > _EPS[formats[0]] and np.array_equal(held, array):
-                formats.append(narrow)
-    return array, tuple(formats)
+    known: list[Format] = [x for x in get_args(Format) if x == own]
+    return array.astype(np.float64, copy=False), known[0] if known else "float64"
+
+
+def _formats(array: Floats, own: Format) -> Iterator[Format]:
+    """The array's number format, then the narrower ones that could hold it."""
+    yield own
+    for narrow in get_args(Format)[1:]:
+        if _EPS[narrow] > _EPS[own]:
+            with np.errstate(all="ignore"):
+                wide = narrow == "float32"
+                held = array.astype(np.float32) if wide else round_to(array, narrow)
+            if np.array_equal(held, array):
+                yield narrow
 
 
 def _check_finite(name: str, array: Floats, *, may_be_infinite: Bools | bool = False) -> None:
@@ -851,7 +863,7 @@ def _rounded(form: Form, found: Format, own: Format) -> Form:
         kind = "float32" if form.verdict == "right" else form.kind
         return form._replace(kind=kind, verdict="equivalent", summary=summary)
     fix = f"compute it in float32 or wider; where {found} is meant, pass dtype={found!r}"
-    return form._replace(kind=f"rounded-{found}", verdict="wrong", summary=summary, fix=fix)
+    return form._replace(kind="rounded-half", verdict="wrong", summary=summary, fix=fix)
 
 
 # The answer
@@ -863,7 +875,7 @@ def _outer(slopes: Floats, factor: Floats) -> Floats:
 
 
 def _first(where: Bools) -> tuple[int, ...]:
-    return tuple(int(at) for at in np.unravel_index(where.argmax(), where.shape))
+    return tuple(int(at) for at in np.unravel_index(np.argmax(where), where.shape))
 
 
 def _answer(
@@ -885,8 +897,8 @@ def _answer(
         form.summary,
         form.fix,
         place,
-        None if place is None else float(given[place]),
-        None if place is None else float(right[place]),
+        None if place is None else float(given[place]) + 0.0,  # no -0 for a reader
+        None if place is None else float(right[place]) + 0.0,
         tuple(others) if form.verdict == "wrong" else (),
         distance,
     )

@@ -217,7 +217,7 @@ def _other_max_bias(
     given: Floats, wanted: Wanted, schedule: Schedule, fits: Callable[[Floats], bool]
 ) -> Iterator[Form]:
     right = wanted.right(given)
-    at = np.abs(np.log2(right)).argmax()
+    at = np.argmax(np.abs(np.log2(right)))
     exact = float(wanted.max_bias * np.log2(given[at]) / np.log2(right[at]))
     for max_bias in (float(round(exact)), exact)[: min(len(given), 2)]:  # one slope fits any
         if not 0 < max_bias < 1000:
@@ -253,11 +253,11 @@ def _other_heads(
 
 
 def bias_forms(
-    query_positions: Positions, key_positions: Positions, *, symmetric: bool, causal_after: bool
+    query_positions: Positions, key_positions: Positions, *, symmetric: bool, factors_only: bool
 ) -> Iterator[Form]:
     """What the factor of the slope can be, the right one first.
 
-    `causal_after` says that a mask takes future keys away anyway, so that they do not count.
+    `factors_only` says that the masks are another matter, so that a form is its factor alone.
     """
     distance = (query_positions[:, None] - key_positions[None, :]).astype(np.float64)
     keys = np.broadcast_to(key_positions.astype(np.float64), distance.shape)
@@ -275,14 +275,15 @@ def bias_forms(
             "give the queries their own positions; with a cache the newest of T keys is at T - 1",
         )
         yield Form("query-position", "wrong", -np.abs(local), *at_start)
-        yield Form("query-position", "wrong", -local, *at_start, masked=local < 0)
+        if not factors_only:
+            yield Form("query-position", "wrong", -local, *at_start, masked=local < 0)
 
     needs_mask = "use -slope * abs(i - j) where there is no causal mask"
     for kind, factor, summary, free in (
         ("key-position", keys, "the key-position form, slope * j", False),
         (
             "last-row",
-            keys - keys.max(),
+            keys - np.max(keys),
             "the last row of the distance form for every query",
             False,
         ),
@@ -308,10 +309,11 @@ def bias_forms(
     if symmetric:
         words = "the symmetric form with a constant added to each row, the same in a softmax"
         yield Form("row-constant", "equivalent", -np.abs(distance), words, free=True)
+    if symmetric and not factors_only:
         summary = "right up to the query, but keys after it are masked"
         fix = "leave the causal mask out, or check without symmetric"
         yield Form("future-masked", "wrong", -distance, summary, fix, masked=future)
-    elif not causal_after:
+    elif not factors_only:
         fix = "mask every key after the query, after the bias is added"
         for factor, form in ((-distance, ""), (-np.abs(distance), " symmetric")):
             summary = f"the{form} bias is right, but keys after the query are not masked"
@@ -356,7 +358,7 @@ def _start(full: Floats, given: Floats) -> int:
     with np.errstate(all="ignore"):
         logs = np.log2(np.maximum(np.abs(given), np.finfo(np.float64).tiny))
         parts = np.lib.stride_tricks.sliding_window_view(np.log2(full), len(given))
-        return int(np.abs(parts - logs).max(axis=1).argmin())
+        return int(np.argmin(np.max(np.abs(parts - logs), axis=1)))
 
 
 def _known_factor(factor: float) -> str:
