@@ -12,6 +12,7 @@ EXPLORER = ROOT / "app" / "alibi_explorer"
 
 # Each module, and the modules of the explorer that it may import.
 ARROWS = {
+    "arrays": set(),
     "theme": set(),
     "formatting": set(),
     "snippet": set(),
@@ -25,7 +26,7 @@ ARROWS = {
     "layout": {"formatting", "heatmaps", "sections", "snippet", "state", "theme", "tour"},
     "page": {"figures", "layout", "sections", "state", "theme"},
     "embed": {"formatting", "layout", "sections", "snippet", "state"},
-    "cli": {"embed", "layout", "page", "picture", "snippet", "state"},
+    "cli": {"arrays", "embed", "layout", "page", "picture", "snippet", "state"},
     "__init__": {"embed", "page"},
     "__main__": {"cli"},
 }
