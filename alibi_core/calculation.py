@@ -137,9 +137,9 @@ class Calculation:
     cached_step : CachedStep
         The query as the newest token over stored keys.
     competition : Competition
-        The key against the other key.
+        The key against the other key, with the content of the lesson or all content equal.
     weight_ratio : float or None
-        Weight of the key over that of the other key in the query's row.
+        Weight of the key over that of the other key in the query's row of `competition`.
     schedule : Schedule
         The slopes of ``count`` heads, and those of the plain geometric rule.
     far_away : FarAway
@@ -211,7 +211,7 @@ class Calculation:
         query, pair = self.selection.query, (self.selection.key, self.selection.other)
         if not self.allowed[query, list(pair)].all():
             return None
-        key, other = self.alibi_weights[query, list(pair)]
+        key, other = self.competition.weights[query, list(pair)]
         return float(key / other)
 
     @cached_property

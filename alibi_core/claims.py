@@ -18,7 +18,7 @@ import numpy.typing as npt
 from alibi_core.attention import causal_alibi_weights, newest_query_weights
 from alibi_core.bias import distance_bias, key_position_bias, row_constant
 from alibi_core.compare import KeyComparison, compare_keys
-from alibi_core.lesson import FAR_DISTANCES, PAPER_RESULT
+from alibi_core.lesson import FAR_DISTANCES, FAR_MARKS, PAPER_RESULT
 from alibi_core.mask import causal_mask
 from alibi_core.reach import e_distance, half_distance, nearest_share
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
@@ -52,11 +52,14 @@ class MaskAndBias(_Frozen):
         ``-slope * |i - j|`` in logits, for attention without the causal mask.
     neither, bias_alone : arrays of shape (query, key)
         Weights without the causal mask, without and with that bias.
+    bias_alone_winners : tuple of int, length query
+        The key with the largest weight of each row of `bias_alone`.
     """
 
     symmetric_bias: FloatArray
     neither: FloatArray
     bias_alone: FloatArray
+    bias_alone_winners: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +77,16 @@ class ThreeForms(_Frozen):
     key_position_weights, last_row_weights : arrays of shape (query, key)
         Weights from the forms as they are, under the causal mask.
     agree : bool
-        Whether these equal the weights from the distance form, to 1e-12.
+        Whether these equal the weights from the distance form, up to `tolerance`.
     shortcut_weights : array of shape (query, key)
-        Weights from the key-position form without the causal mask, where it fails.
+        Weights from the key-position form without the causal mask, where it fails: the same row
+        for every query.
+    shortcut_winner : int
+        The key with the largest weight of that row.
+    shortcut_right_for : tuple of int
+        The queries whose row of the symmetric bias, without the mask, it equals up to `tolerance`.
+    tolerance : float
+        The difference up to which weights are called the same.
     """
 
     key_position_bias: FloatArray
@@ -89,6 +99,9 @@ class ThreeForms(_Frozen):
     last_row_weights: FloatArray
     agree: bool
     shortcut_weights: FloatArray
+    shortcut_winner: int
+    shortcut_right_for: tuple[int, ...]
+    tolerance: float = AGREEMENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +114,19 @@ class CachedStep(_Frozen):
         With the query at its position, and with the query taken for position 0; 0 for the
         keys to come.
     agrees : bool
-        Whether `weights` is the query's row of the full pass, to 1e-12.
+        Whether `weights` is the query's row of the full pass, up to `tolerance`.
+    tolerance : float
+        The difference up to which weights are called the same.
     """
 
     weights: FloatArray
     restarted_weights: FloatArray
     agrees: bool
+    tolerance: float = AGREEMENT
 
 
 @dataclass(frozen=True, eq=False)
-class Competition:
+class Competition(_Frozen):
     """One key against another, for any query that may use both.
 
     Attributes
@@ -125,6 +141,8 @@ class Competition:
         ``exp(-slope)``: what one token more does to a weight at equal content.
     heads_for_key, heads_for_other, heads_tied : tuple of int
         The heads in which the key weighs more, less, or as much.
+    weights : array of shape (query, key)
+        Weights with ALiBi of the head, from the content logits that compete.
     """
 
     comparison: KeyComparison
@@ -134,6 +152,7 @@ class Competition:
     heads_for_key: tuple[int, ...]
     heads_for_other: tuple[int, ...]
     heads_tied: tuple[int, ...]
+    weights: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +199,10 @@ class FarAway(_Frozen):
     nearest_shares : array of shape (head,)
         The share that the keys up to the distance hold among `num_keys`.
     num_keys : int
+    marks : tuple of int
+        Distances along a ruler, in tokens.
+    mark_biases : array of shape (head, mark)
+        Bias of every head at these, logits.
     table_rows : int
         Rows of a table of learned positions as long as the paper's training text.
     in_table : bool
@@ -193,6 +216,8 @@ class FarAway(_Frozen):
     e_distances: FloatArray
     nearest_shares: FloatArray
     num_keys: int
+    marks: tuple[int, ...]
+    mark_biases: FloatArray
     table_rows: int
     in_table: bool
 
@@ -202,10 +227,12 @@ def mask_and_bias(content_logits: FloatArray, slope: float) -> MaskAndBias:
     num_tokens = len(content_logits)
     every_key = np.ones((num_tokens, num_tokens), dtype=bool)
     bias = distance_bias([slope], num_tokens, symmetric=True)[0] + 0.0  # + 0.0 turns -0.0 into 0.0
+    bias_alone = masked_softmax(content_logits + bias, every_key)
     return MaskAndBias(
         symmetric_bias=bias,
         neither=masked_softmax(np.broadcast_to(content_logits, every_key.shape), every_key),
-        bias_alone=masked_softmax(content_logits + bias, every_key),
+        bias_alone=bias_alone,
+        bias_alone_winners=tuple(bias_alone.argmax(axis=-1).tolist()),
     )
 
 
@@ -221,6 +248,10 @@ def three_forms(content_logits: FloatArray, slope: float) -> ThreeForms:
     by_key_weights = masked_softmax(content_logits + by_key, allowed)
     by_last_row_weights = masked_softmax(content_logits + by_last_row, allowed)
     by_distance_weights = causal_alibi_weights(content_logits, [slope])[0]
+    shortcut = masked_softmax(
+        np.broadcast_to(content_logits + by_key, allowed.shape), np.ones_like(allowed)
+    )
+    unmasked = mask_and_bias(content_logits, slope).bias_alone
     return ThreeForms(
         key_position_bias=by_key,
         last_row_bias=by_last_row,
@@ -232,8 +263,10 @@ def three_forms(content_logits: FloatArray, slope: float) -> ThreeForms:
         last_row_weights=by_last_row_weights,
         agree=_agree(by_key_weights, by_distance_weights)
         and _agree(by_last_row_weights, by_distance_weights),
-        shortcut_weights=masked_softmax(
-            np.broadcast_to(content_logits + by_key, allowed.shape), np.ones_like(allowed)
+        shortcut_weights=shortcut,
+        shortcut_winner=int(shortcut[0].argmax()),
+        shortcut_right_for=tuple(
+            query for query in range(num_tokens) if _agree(shortcut[query], unmasked[query])
         ),
     )
 
@@ -265,6 +298,7 @@ def compete(
         heads_for_key=tuple(np.flatnonzero(sides > 0).tolist()),
         heads_for_other=tuple(np.flatnonzero(sides < 0).tolist()),
         heads_tied=tuple(np.flatnonzero(sides == 0).tolist()),
+        weights=causal_alibi_weights(content_logits, [slopes[head]])[0],
     )
 
 
@@ -298,6 +332,8 @@ def far_away(slopes: FloatArray, distance: int) -> FarAway:
             [nearest_share(slope, distance + 1, num_keys) for slope in slopes.tolist()]
         ),
         num_keys=num_keys,
+        marks=FAR_MARKS,
+        mark_biases=distance_bias(slopes, query_positions=FAR_MARKS, key_positions=[0])[:, :, 0],
         table_rows=PAPER_RESULT.train_tokens,
         in_table=distance < PAPER_RESULT.train_tokens,
     )

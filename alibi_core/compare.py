@@ -38,7 +38,7 @@ class KeyComparison:
         where they are beyond the largest float.
     tie_slope : float or None
         The slope at which both keys get the same weight, in logits per token; None where no
-        positive slope does it.
+        positive float does it.
     """
 
     content_log_odds: float

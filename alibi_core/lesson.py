@@ -9,6 +9,9 @@ with) while key 0, the farthest, still beats every key but the query's own.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from alibi_core import models
+from alibi_core.models import Model
+
 TOKENS: tuple[str, ...] = ("The", "cat", "sat", "on", "the", "mat")
 """The sentence; position 0 is "The"."""
 
@@ -22,6 +25,9 @@ FAR_DISTANCES: tuple[int, ...] = (
     *(1, 2, 5, 10, 20, 50, 100, 200, 500, 1023, 2047, 5_000, 10_000, 100_000, 1_000_000),
 )
 """Distances that the lesson looks at beyond its sentence, in tokens."""
+
+FAR_MARKS: tuple[int, ...] = (1, 10, 100, 1023, 2047, 10_000, 100_000, 1_000_000)
+"""Distances along the ruler at which it lists the bias of every head, in tokens."""
 
 POSITIONS: range = range(len(TOKENS))
 
@@ -110,6 +116,8 @@ class PaperResult:
         the perplexity of a model with sinusoidal positions trained at `test_tokens`.
     less_memory_percent, faster_percent : int
         What its training saved, because its texts were shorter.
+    not_promised_times : int
+        How many times the training length the result is no promise for.
     source : str
     """
 
@@ -118,33 +126,15 @@ class PaperResult:
     test_tokens: int
     less_memory_percent: int
     faster_percent: int
+    not_promised_times: int
     source: str
 
 
-PAPER_RESULT = PaperResult(1.3, 1024, 2048, 11, 11, f"{PAPER}; {_LENGTH}")
+PAPER_RESULT = PaperResult(1.3, 1024, 2048, 11, 11, 16, f"{PAPER}; {_LENGTH}")
 
 
-@dataclass(frozen=True)
-class Model:
-    """A published model with ALiBi.
-
-    Attributes
-    ----------
-    name : str
-    num_heads : int
-        Attention heads of a layer.
-    source : str
-        The public text that states the number.
-    """
-
-    name: str
-    num_heads: int
-    source: str
-
-
-MODELS: tuple[Model, ...] = (
-    Model("Jina v2 base", 12, "huggingface.co/jinaai/jina-embeddings-v2-base-en, config.json"),
-    Model("Baichuan-13B", 40, "huggingface.co/baichuan-inc/Baichuan-13B-Base, config.json"),
-    Model("BLOOM", 112, "huggingface.co/bigscience/bloom, model card"),
+MODELS: tuple[Model, ...] = tuple(
+    next(model for model in models.MODELS if model.name == name)
+    for name in ("Jina v2 base", "Baichuan-13B", "BLOOM")
 )
-"""Models whose number of heads is no power of two."""
+"""Models whose number of heads is no power of two, for the lesson to point at."""

@@ -62,7 +62,10 @@ class Question:
         How far from the right number an answer may be, in its unit.
     hint : str
         Template of the correction for any other number.
-    selection : Selection or None
+    rests_on : str
+        What its answer rests on: ``arithmetic`` (follows from the formula), ``illustrative`` (the
+        lesson's teaching values) or ``measured`` (an experiment, with its conditions).
+    selection : Selection
         What the explorer can show of it.
     """
 
@@ -71,10 +74,11 @@ class Question:
     answers: tuple[Answer, ...]
     worked: str
     values: Values
+    selection: Selection
+    rests_on: str = "arithmetic"
     unit: str = ""
     tolerance: float = 0.0
     hint: str = ""
-    selection: Selection | None = None
 
     @property
     def right(self) -> str | float:
@@ -102,7 +106,7 @@ def _pair(content: float, slope: float, distance: int) -> dict[str, float]:
 
 
 def _biased_logit(
-    name: str, prompt: str, after: str, values: dict[str, float], selection: Selection | None = None
+    name: str, prompt: str, after: str, values: dict[str, float], selection: Selection
 ) -> Question:
     """A question for the biased logit of one pair."""
     return Question(
@@ -146,6 +150,12 @@ def _examples() -> tuple[Question, ...]:
     slope = alibi_slopes(4)[-1].item()
     distance = PAPER_RESULT.test_tokens - 1
     unseen = _pair(0.0, slope, distance)
+    no_logit = calculate(Selection(query=2, key=2))
+    at_twenty = {
+        name: calculate(Selection(num_heads=8, head=head, far=20))
+        for name, head in (("steep", 0), ("shallow", 4))
+    }
+    like_small = calculate(Selection())
     return (
         _biased_logit(
             "near",
@@ -159,29 +169,46 @@ def _examples() -> tuple[Question, ...]:
             "zero",
             "The same query at position {query}, content logit {content}, slope {slope}, but a "
             "key at position {key}. What is the biased logit?",
-            " A logit of {biased} is not a weight of {biased}: its exponential is {exponential}.",
-            far | {"query": 10, "key": 2, "exponential": math.exp(far["biased"])},
+            " A logit of {biased} is not a weight of {biased}: its exponential is {exponential}. "
+            "The explorer has a pair with this logit; its weight is {weight:percent}.",
+            far
+            | {
+                **{"query": 10, "key": 2, "exponential": math.exp(far["biased"])},
+                "weight": no_logit.pair.alibi_weight,
+            },
+            no_logit.selection,
         ),
         _biased_logit(
             "steep",
             "Content logit {content}, slope {slope}, distance {distance}. What is the biased "
             "logit?",
-            " The penalty outgrows this content logit.",
+            " The penalty outgrows this content logit. The explorer has a head with this slope.",
             steep,
+            at_twenty["steep"].selection,
         ),
         _biased_logit(
             "shallow",
             "Again content logit {content} and distance {distance}, now with slope {slope}. What "
             "is the biased logit?",
-            " At the same distance this key is less penalised than with slope {steep}.",
-            shallow | {"steep": steep["slope"]},
+            " At the same distance this key is less penalised than with slope {steep}. The nearest "
+            "slope of {heads} heads is {nearest}, in head {head}.",
+            shallow
+            | {
+                "steep": steep["slope"],
+                "heads": at_twenty["shallow"].selection.num_heads,
+                "head": at_twenty["shallow"].selection.head,
+                "nearest": at_twenty["shallow"].slope,
+            },
+            at_twenty["shallow"].selection,
         ),
         _biased_logit(
             "small",
             "Content logit {content}, slope {slope}, distance {distance}. What is the biased "
             "logit?",
-            "",
-            _pair(1.5, 0.2, 6),
+            " The explorer has numbers near these: slope {near_slope} at distance {near_distance}.",
+            _pair(1.5, 0.2, 6)
+            | {"near_slope": like_small.slope, "near_distance": like_small.pair.distance},
+            like_small.selection,
         ),
         Question(
             name="spread",
@@ -260,6 +287,7 @@ def _on_weights() -> tuple[Question, ...]:
     return (
         Question(
             name="weight",
+            rests_on="illustrative",
             prompt="In head {head} of {heads} the biased logits of one row are {logits}, keys 0 to "
             "{query}. What is the attention weight of key {key}?",
             answers=(
@@ -325,6 +353,7 @@ def _on_weights() -> tuple[Question, ...]:
         ),
         Question(
             name="monotone",
+            rests_on="illustrative",
             prompt="In head {head} of {heads}, query {query} looks back to keys 0 to {query}. Does "
             "key {key}, the farthest, get the smallest weight?",
             answers=(
@@ -387,6 +416,7 @@ def _on_weights() -> tuple[Question, ...]:
         ),
         Question(
             name="tie",
+            rests_on="illustrative",
             prompt="One key has content logit {content} at distance {distance}, another {rival} at "
             "distance {rival_distance}. At which slope do both get the same weight?",
             answers=(
@@ -454,6 +484,7 @@ def _on_mask_and_shift() -> tuple[Question, ...]:
         ),
         Question(
             name="mirror",
+            rests_on="illustrative",
             prompt="Without the causal mask the bias −m·|i − j| is the same for query {query} and "
             "key {key} as for query {key} and key {query}. Are the weights under the causal mask "
             "symmetric too?",
@@ -483,6 +514,7 @@ def _on_mask_and_shift() -> tuple[Question, ...]:
         ),
         Question(
             name="positive",
+            rests_on="illustrative",
             prompt="A library adds m·j to the logit of key j. With slope {slope} that is {biases}, "
             "and no value is negative. Is this a bug?",
             answers=(
@@ -510,6 +542,7 @@ def _on_mask_and_shift() -> tuple[Question, ...]:
         ),
         Question(
             name="shift",
+            rests_on="illustrative",
             prompt="Key {key} has {weight:percent} of a row. Now every logit of this row gets "
             "{constant} more. What is the weight of key {key}?",
             answers=(Answer(100 * shifted["shifted"]),),
@@ -634,6 +667,7 @@ def _on_use() -> tuple[Question, ...]:
     return (
         Question(
             name="scale",
+            rests_on="illustrative",
             prompt="q·k is {product}, and a head has {head_dim} dimensions. The slope is {slope}, "
             "the distance {distance}. What is the biased logit?",
             answers=(
@@ -667,6 +701,7 @@ def _on_use() -> tuple[Question, ...]:
         ),
         Question(
             name="cache",
+            rests_on="illustrative",
             prompt="A cache holds {keys} keys, at positions 0 to {query}. The newest query belongs "
             "to the last of them and comes alone. Which position does it have in the distance?",
             answers=(
@@ -721,6 +756,8 @@ def _on_use() -> tuple[Question, ...]:
                 "test": PAPER_RESULT.test_tokens,
                 "size": PAPER_RESULT.billion_parameters,
             },
+            selection=Selection(far=PAPER_RESULT.train_tokens - 1),
+            rests_on="measured",
         ),
     )
 

@@ -85,7 +85,7 @@ def nearest_share(slope: float, nearest: int, num_keys: int) -> float:
     Returns
     -------
     float
-        A share from 0 to 1.
+        A share up to 1, and below it for fewer than all keys, where float64 would round to 1 too.
 
     Raises
     ------
@@ -103,4 +103,5 @@ def nearest_share(slope: float, nearest: int, num_keys: int) -> float:
         raise ValueError(
             f"nearest {nearest} is more than the {num_keys} keys; choose 1 to {num_keys}"
         )
-    return math.expm1(-slope * nearest) / math.expm1(-slope * num_keys)
+    share = math.expm1(-slope * nearest) / math.expm1(-slope * num_keys)
+    return share if nearest == num_keys else min(share, math.nextafter(1.0, 0.0))

@@ -26,7 +26,7 @@ class Selection:
     other : int
         Position of a second key, 0 to 5, which competes with the first.
     equal : int
-        1 gives these two keys equal content, 0 that of the lesson.
+        1 lets keys of equal content compete, 0 those of the lesson.
     count : int
         Number of heads, 1 to 128, whose slopes are listed.
     far : int

@@ -45,12 +45,27 @@
 }
 
 function startExplorer(root, lesson, viewNotice) {
+  // Rows come as differences, from the block before and from the first of the row before.
+  for (const {rows} of Object.values(lesson.slots)) {
+    let first = 0
+    for (const row of rows) {
+      if (!row) continue
+      let number = first
+      for (const at of row.keys()) row[at] = number += row[at]
+      first = row[0]
+    }
+  }
   const headsOf = (count) => [...lesson.slopes[count].keys()]
 
+  // Blocks are numbered form by form; what fills a gap stands in one text for all blocks of a form.
+  const blocks = lesson.blocks.flatMap((gaps, form) => {
+    const columns = gaps.map((gap) => gap.split("\t"))
+    const alike = columns[0] ?? [""] // without a gap the form is one block
+    return alike.map((_, at) => ({columns, at, skeleton: lesson.skeletons[form]}))
+  })
   const block = (number) => {
-    const [form, filled] = lesson.blocks[number]
-    const pieces = filled.split("\t")
-    return lesson.skeletons[form].map((text, gap) => text + (pieces[gap] ?? "")).join("")
+    const {columns, at, skeleton} = blocks[number]
+    return skeleton.map((text, gap) => text + (columns[gap]?.[at] ?? "")).join("")
   }
   const lookUp = ({rows}, place) => rows[place].map(block).join("")
 

@@ -30,9 +30,10 @@ function practise(root) {
 
   root.addEventListener("click", ({target}) => {
     if (target.closest("[data-check]")) check(target.closest("[data-question]"))
-    const to = target.closest("[data-to]")?.dataset.to
+    const {to, part} = target.closest("[data-to]")?.dataset ?? {}
     if (!to) return
-    const heading = root.querySelector(`[data-section="${to}"]:not([hidden]) h2`) ?? root.querySelector(".controls")
+    const section = `[data-section="${to}"]:not([hidden])`
+    const heading = root.querySelector(part ? `${section} [data-part="${part}"]` : `${section} h2`) ?? root.querySelector(".controls")
     heading.tabIndex = -1
     heading.scrollIntoView()
     heading.focus({preventScroll: true})

@@ -179,6 +179,12 @@ def _add_view(parser: argparse.ArgumentParser) -> None:
         default=View.controls,
         help=f"from {','.join(CONTROL_NAMES)}; or none",
     )
+    parser.add_argument(
+        "--questions",
+        type=_names,
+        default=View.questions,
+        help="of the section practice, in the order wanted; a wrong name lists them all",
+    )
     parser.add_argument("--theme", default=View.theme, help=" | ".join(THEMES))
     parser.add_argument("--title", choices=("on", "off"), default="on", help="default: on")
 
@@ -197,7 +203,13 @@ def _selection(options: argparse.Namespace) -> Selection:
 
 
 def _view(options: argparse.Namespace) -> View:
-    return View(options.sections, options.controls, options.theme, options.title == "on")
+    return View(
+        options.sections,
+        options.controls,
+        options.theme,
+        options.title == "on",
+        options.questions,
+    )
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -344,6 +356,8 @@ def _address(src: str, selection: Selection, view: View) -> str:
     everything = View()
     if view.sections != everything.sections:
         asked["sections"] = ",".join(view.sections)
+    if view.questions != everything.questions:
+        asked["questions"] = ",".join(view.questions)
     if view.controls != everything.controls:
         asked["controls"] = ",".join(view.controls) or "none"
     if view.theme != everything.theme:

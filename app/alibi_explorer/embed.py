@@ -14,7 +14,7 @@ import itertools
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 
@@ -108,6 +108,7 @@ def embed(
     controls: tuple[str, ...] = View.controls,
     theme: str = View.theme,
     title: bool = View.title,
+    questions: tuple[str, ...] = View.questions,
     height: int = HEIGHT,
 ) -> Embedded:
     """The explorer for a notebook cell, without a server.
@@ -120,7 +121,7 @@ def embed(
         Number of heads, 1 to 16.
     head : int
         Head, 0 to ``num_heads - 1``.
-    sections, controls, theme, title
+    sections, controls, theme, title, questions
         What is shown, as in `View`.
     height : int
         Height of the frame in CSS pixels.
@@ -136,7 +137,7 @@ def embed(
         If a value is wrong; the message tells what to choose.
     """
     selection = Selection(num_heads=num_heads, head=head, query=query, key=key)
-    view = View(tuple(sections), tuple(controls), theme, title)
+    view = View(tuple(sections), tuple(controls), theme, title, tuple(questions))
     if not isinstance(height, int) or height < 1:
         raise ValueError(f"height {height!r} is no number of pixels; pass a whole one, such as 900")
     return Embedded(embedded_page(selection, view), height)
@@ -148,8 +149,10 @@ def lesson_table() -> str:
 
     ``choices`` has what each part of a choice may be, ``slopes[heads][head]`` numbers the slopes.
     ``slots[name]`` has in ``on`` what the slot depends on, and in ``rows``, in the order of these
-    choices, the numbers of its blocks. ``blocks`` has for each the number of a skeleton and
-    the pieces that fill its gaps, ``skeletons`` the text around the gaps.
+    choices, the numbers of its blocks: each as its difference from the one before, the first of a
+    row from the first of the last row, because small differences pack well. ``skeletons`` has for
+    each form of block the text around its gaps, ``blocks`` what fills each gap, in all blocks of
+    that form. Blocks are numbered form by form.
     """
     slopes: dict[float, int] = {}
     heads: dict[int, list[int]] = {
@@ -176,10 +179,10 @@ def lesson_table() -> str:
     slots = {
         f"{section.name}.{slot}": {
             "on": [url_names.get(name, name) for name in names],
-            "rows": [
+            "rows": _differences(
                 rows[f"{section.name}.{slot}"].get(place)
                 for place in itertools.product(*(range(len(choices[name])) for name in names))
-            ],
+            ),
         }
         for section in ALL_SECTIONS
         for slot, names in section.depends_on.items()
@@ -217,22 +220,21 @@ def _selections(names: Collection[str]) -> Iterator[Selection]:
 
 def _compact(
     entries: Mapping[str, Mapping[tuple[int, ...], str]],
-) -> tuple[dict[str, dict[tuple[int, ...], list[int]]], list[tuple[int, str]], list[list[str]]]:
-    """The entries of all slots as rows of blocks, the blocks, and their skeletons."""
-    numbers: dict[str, int] = {}
-    rows = {
-        name: {
-            place: [numbers.setdefault(block, len(numbers)) for block in _BLOCK.split(html)]
-            for place, html in places.items()
-        }
+) -> tuple[dict[str, dict[tuple[int, ...], list[int]]], list[list[str]], list[list[str]]]:
+    """The entries of all slots as rows of blocks, what fills the gaps, and the skeletons."""
+    cut = {
+        name: {place: _BLOCK.split(html) for place, html in places.items()}
         for name, places in entries.items()
     }
     forms: dict[tuple[str, ...], list[list[str]]] = defaultdict(list)
-    for block in numbers:
+    for block in dict.fromkeys(
+        block for places in cut.values() for parts in places.values() for block in parts
+    ):
         parts = _GAP.split(block)
         forms[tuple(parts[::2])].append(parts)
 
-    blocks: list[tuple[int, str]] = [(0, "")] * len(numbers)
+    numbers: dict[str, int] = {}
+    blocks: list[list[str]] = []
     skeletons: list[list[str]] = []
     for alike in forms.values():
         gaps = [len(set(column)) > 1 for column in zip(*alike, strict=True)]
@@ -242,11 +244,30 @@ def _compact(
                 skeleton.append("")
             else:
                 skeleton[-1] += part
-        for parts in alike:
-            filled = _BETWEEN.join(itertools.compress(parts, gaps))
-            blocks[numbers["".join(parts)]] = (len(skeletons), filled)
+        blocks.append(
+            [_BETWEEN.join(column) for column in itertools.compress(zip(*alike, strict=True), gaps)]
+        )
         skeletons.append(skeleton)
+        for parts in alike:
+            numbers["".join(parts)] = len(numbers)
+    rows = {
+        name: {place: [numbers[block] for block in parts] for place, parts in places.items()}
+        for name, places in cut.items()
+    }
     return rows, blocks, skeletons
+
+
+def _differences(rows: Iterable[list[int] | None]) -> list[list[int] | None]:
+    """Rows of numbers as differences; None where a choice does not exist."""
+    written: list[list[int] | None] = []
+    first = 0
+    for row in rows:
+        if row is None:
+            written.append(None)
+            continue
+        written.append([after - before for before, after in itertools.pairwise([first, *row])])
+        first = row[0]
+    return written
 
 
 def _packed(text: str) -> str:

@@ -12,6 +12,7 @@ from alibi_core import Calculation, SlopeSource
 MINUS = "−"
 INFINITY = "∞"
 THIN_SPACE = "\u202f"
+NO_BREAK = "\u00a0"
 
 
 def number(value: float, decimals: int = 4) -> str:
@@ -39,6 +40,16 @@ def equals(value: float) -> str:
     return "=" if is_exact(value, 8) else "≈"
 
 
+def about(value: float) -> str:
+    """As `significant`, with its sign where digits are left out: 0.16, ≈ 0.3333."""
+    return f"{'' if is_exact(value, 8) else f'≈{NO_BREAK}'}{significant(value)}"
+
+
+def equals_percent(share: float) -> str:
+    """The sign before a share printed by `percent`: "=" if its digits are all, else "≈"."""
+    return "=" if is_exact(100 * share, 1) else "≈"
+
+
 def fixed(value: float, decimals: int) -> str:
     """Exactly `decimals` decimals, for columns that line up."""
     return number(value) if math.isinf(value) else _true_minus(f"{value:.{decimals}f}")
@@ -57,7 +68,7 @@ def signed(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A weight with its unit: 20.0 %; exactly 0 is "0 %"."""
+    """A weight with its unit: 20.0 %; exactly 0 is "0 %", and what is not all is not 100 %."""
     return f"{percent_digits(share)}{THIN_SPACE}%"
 
 
@@ -72,10 +83,20 @@ def grouped(value: float, decimals: int = 4) -> str:
 
 def significant(value: float, digits: int = 4) -> str:
     """All digits where eight decimals hold them, else so many that count: 0.6376, 2.226, 12.18."""
-    if is_exact(value, 8):
-        return exact(value)
-    decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
-    return number(value, max(decimals, 0))
+    return exact(value) if is_exact(value, 8) else number(value, _decimals(value, digits))
+
+
+def grouped_significant(value: float, digits: int = 4) -> str:
+    """As `significant`, with the thousands apart: −3.99609375, −723.4, −707 107."""
+    return grouped(value, 8 if is_exact(value, 8) else _decimals(value, digits))
+
+
+def power_of_ten(value: float) -> str:
+    """A power of ten as such: 10<sup>−12</sup>."""
+    exponent = round(math.log10(value))
+    if not math.isclose(value, 10.0**exponent):
+        raise ValueError(f"{value!r} is no power of ten; write it with number()")
+    return f"10<sup>{number(exponent)}</sup>"
 
 
 def tiny(share: float, exponent: float) -> str:
@@ -85,7 +106,10 @@ def tiny(share: float, exponent: float) -> str:
 
 def percent_digits(share: float) -> str:
     """A weight without its unit, for cells whose caption states it."""
-    return "0" if share == 0 else f"{100 * share:.1f}"
+    digits = "0" if share == 0 else f"{100 * share:.1f}"
+    if digits == "100.0" and share < 1:
+        return "above 99.9"
+    return "under 0.1" if digits == "0.0" else digits
 
 
 def points(difference: float) -> str:
@@ -133,6 +157,11 @@ def place(source: SlopeSource) -> str:
 def short_place(source: SlopeSource) -> str:
     """The same for a narrow column: 8-head, entry 1."""
     return f"{source.schedule_heads}-head, entry {source.number}"
+
+
+def _decimals(value: float, digits: int) -> int:
+    """How many decimals show so many digits that count."""
+    return max(digits - 1 - math.floor(math.log10(abs(value))), 0) if value else 0
 
 
 def _true_minus(text: str) -> str:

@@ -7,11 +7,14 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from alibi_core import MODELS as PUBLISHED
 from alibi_core import Calculation, Selection
 from alibi_core.lesson import CHOICES, HEAD_COUNTS, MODELS, OPENING, PAPER_RESULT
-from alibi_explorer.formatting import grouped
+from alibi_core.practice import QUESTIONS
+from alibi_explorer.formatting import grouped, number
 from alibi_explorer.heatmaps import HEATMAPS
 from alibi_explorer.sections import SECTIONS, fill_all
+from alibi_explorer.sections.practice import asked
 from alibi_explorer.snippet import frame
 from alibi_explorer.state import SHARED_NAMES, URL_NAMES
 from alibi_explorer.theme import css_variables
@@ -20,6 +23,7 @@ from alibi_explorer.tour import STOPS, written
 TITLE = "ALiBi explorer"
 THEMES = ("auto", "light", "dark")
 SECTION_NAMES = tuple(section.name for section in SECTIONS)
+QUESTION_NAMES = tuple(question.name for question in QUESTIONS)
 _OPENING = {name: OPENING[of] for name, of in URL_NAMES.items() if name not in SHARED_NAMES}
 CONTROL_NAMES = (*SHARED_NAMES, "theme", "share")
 
@@ -38,6 +42,8 @@ class View:
         ``auto`` follows the system; ``light`` or ``dark``.
     title : bool
         Whether the page carries its title.
+    questions : tuple of str
+        Names of the practice questions, in the order wanted; at least one.
 
     Raises
     ------
@@ -51,15 +57,22 @@ class View:
     controls: tuple[str, ...] = CONTROL_NAMES
     theme: str = THEMES[0]
     title: bool = True
+    questions: tuple[str, ...] = QUESTION_NAMES
 
     def __post_init__(self) -> None:
         _check_names("section", self.sections, SECTION_NAMES)
         _check_names("control", self.controls, CONTROL_NAMES)
+        _check_names("question", self.questions, QUESTION_NAMES)
         _check_names("theme", (self.theme,), THEMES)
         if not isinstance(self.title, bool):
             raise TypeError(f"title must be True or False, got {self.title!r}")
         if not self.sections:
             raise ValueError(f"a page needs a section; choose from {', '.join(SECTION_NAMES)}")
+        if not self.questions:
+            raise ValueError(
+                f"practice needs a question; choose from {', '.join(QUESTION_NAMES)}, or leave "
+                "the section practice out"
+            )
 
 
 def _check_names(kind: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
@@ -104,6 +117,7 @@ def explorer_html(
     """
     view = view or View()
     fills = {slot: Markup(html) for slot, html in fill_all(calculation).items()}
+    fills["practice.questions"] = Markup(asked(fills["practice.questions"], view.questions))
     shown = {section.name: section for section in SECTIONS}
     order = [*view.sections, *(name for name in SECTION_NAMES if name not in view.sections)]
     template = _environment().get_template("explorer.html")
@@ -115,6 +129,8 @@ def explorer_html(
         head_counts=HEAD_COUNTS,
         choices=CHOICES,
         models=MODELS,
+        published=PUBLISHED,
+        number=number,
         paper=PAPER_RESULT,
         grouped=grouped,
         sections=[shown[name] for name in order],

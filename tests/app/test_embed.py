@@ -15,7 +15,7 @@ from alibi_core import Selection, calculate
 from alibi_core.lesson import CHOICES, HEAD_COUNTS, TOKENS
 from alibi_explorer import embed
 from alibi_explorer.embed import SCRIPTS, embedded_page, lesson_table
-from alibi_explorer.layout import SECTION_NAMES, View, script
+from alibi_explorer.layout import QUESTION_NAMES, SECTION_NAMES, View, script
 from alibi_explorer.sections import ALL_SECTIONS, fill_all
 from alibi_explorer.state import URL_NAMES
 
@@ -27,7 +27,22 @@ def page():
 
 @pytest.fixture(scope="module")
 def table():
-    return json.loads(lesson_table())
+    return with_numbers(json.loads(lesson_table()))
+
+
+def with_numbers(table):
+    """What the page's script does first: blocks in their order, and their numbers."""
+    table["blocks"] = [
+        (form, pieces)
+        for form, gaps in enumerate(table["blocks"])
+        for pieces in (zip(*(gap.split("\t") for gap in gaps), strict=True) if gaps else [()])
+    ]
+    for slot in table["slots"].values():
+        first = 0
+        for row in filter(None, slot["rows"]):
+            row[:] = [*itertools.accumulate(row, initial=first)][1:]
+            first = row[0]
+    return table
 
 
 def looked_up(table, selection):
@@ -44,8 +59,8 @@ def looked_up(table, selection):
 
 
 def block(table, number):
-    form, filled = table["blocks"][number]
-    pairs = itertools.zip_longest(table["skeletons"][form], filled.split("\t"), fillvalue="")
+    form, pieces = table["blocks"][number]
+    pairs = itertools.zip_longest(table["skeletons"][form], pieces, fillvalue="")
     return "".join(itertools.chain.from_iterable(pairs))
 
 
@@ -164,9 +179,20 @@ def test_the_file_opens_with_the_choice_asked_for():
     assert "<noscript>" in static
 
 
+def test_the_file_asks_the_questions_wanted():
+    """`questions` shows these first and in that order, and hides the others."""
+    page = embedded_page(view=View(questions=("order", "near")))
+    asked = re.findall(r'<li (hidden )?data-question="(\w+)"', page)
+    assert asked[:2] == [("", "order"), ("", "near")]
+    assert {hidden for hidden, _ in asked[2:]} == {"hidden "}
+    assert sorted(name for _, name in asked) == sorted(QUESTION_NAMES)
+
+
 @pytest.mark.parametrize(
     ("view", "message"),
     [
+        ({"questions": ("seven",)}, "there is no question 'seven'; choose from near, zero"),
+        ({"questions": ()}, "practice needs a question; choose from near, zero"),
         ({"sections": ("pair", "rows")}, "there is no section 'rows'; choose from pair, row"),
         ({"sections": ()}, "a page needs a section; choose from pair, row"),
         ({"sections": ("row", "row")}, "a section is named twice in row, row; name each once"),

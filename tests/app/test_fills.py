@@ -7,13 +7,17 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from alibi_core import Selection, calculate
-from alibi_core.lesson import CHOICES, HEAD_COUNTS, TOKENS
+from alibi_core import MODELS as PUBLISHED
+from alibi_core import Selection, alibi_slopes, calculate, calculation
+from alibi_core.claims import compete
+from alibi_core.lesson import CHOICES, CONTENT_LOGITS, HEAD_COUNTS, MODELS, TOKENS
 from alibi_explorer.embed import embedded_page
 from alibi_explorer.formatting import MINUS
-from alibi_explorer.sections import ALL_SECTIONS, fill_all, values_of
+from alibi_explorer.layout import assets, explorer_html
+from alibi_explorer.sections import ALL_SECTIONS, fill_all, shift, values_of
 
 FIGURES = Path(__file__).parents[1] / "core" / "data" / "figures.json"
 PAIRS = list(itertools.product(range(len(TOKENS)), repeat=2))
@@ -140,6 +144,155 @@ def test_the_opening_sentence_says_the_documented_figures():
     )
 
 
+def test_a_part_is_labelled_by_what_it_rests_on(monkeypatch):
+    """What other content logits would change is illustrative, at its place; the rest need not be.
+
+    A label holds until the next one of its section.
+    """
+    choices = [Selection(), Selection(query=2, key=4, other=1), Selection(equal=1)]
+    before = [fill_all(calculate(choice)) for choice in choices]
+    monkeypatch.setattr(calculation, "CONTENT_LOGITS", tuple(reversed(CONTENT_LOGITS)))
+    calculation._steps_of_head.cache_clear()
+    after = [fill_all(calculate(choice)) for choice in choices]
+    monkeypatch.undo()
+    calculation._steps_of_head.cache_clear()
+    by_content = {
+        name
+        for old, new in zip(before, after, strict=True)
+        for name in old
+        if old[name] != new[name]
+    }
+
+    html = explorer_html(calculate(Selection()), figures=False)
+    labels, label = {}, ""
+    for kind, slot in re.findall(
+        r'<(?:h2|h3)[^>]*>(?:(?!</h).)*?<small class="kind">(\w+)|data-slot="([^"]+)"', html
+    ):
+        label = kind or label
+        labels[slot] = label
+    assert {"shift.weights", "steps.table", "compete.odds", "mask.weights"} <= by_content
+    assert {"shift.forms", "slopes.table", "far.marks", "mask.matrix"}.isdisjoint(by_content)
+    for slot in by_content:
+        assert labels[slot] == "illustrative" or slot in OWN_LABEL, slot
+    assert labels["shift.forms"] == labels["mask.matrix"] == labels["far.marks"] == "arithmetic"
+    assert OWN_LABEL["heads.strip"] in html
+    assert OWN_LABEL["heads.weights"] in html
+    odds = [fills["compete.weights"] for fills in before]
+    assert "illustrative" in odds[0]
+    assert "arithmetic" in odds[2]
+
+
+OWN_LABEL = {
+    "heads.strip": "one small heatmap a head; illustrative</h3>",
+    "heads.weights": "Weights of all heads as a table; illustrative</summary>",
+}
+"""Parts of an arithmetic section whose heading says it in words, without a node more."""
+
+
+def test_the_row_of_the_competition_follows_its_content():
+    """With all content equal the row of the query falls by e to the minus slope a token."""
+    equal = words(fill_all(calculate(Selection(equal=1))))
+    assert "Row of mat (5), all content equal arithmetic" in equal["compete.weights"]
+    assert "8.2 % 10.5 % 13.4 % 17.3 % 22.2 % 28.5 %" in equal["compete.weights"]
+    lesson = words(fill_all(calculate(Selection())))
+    assert "Row of mat (5), content of the lesson illustrative" in lesson["compete.weights"]
+    assert "20.0 % 14.1 % 4.5 % 19.0 % 11.0 % 31.4 %" in lesson["compete.weights"]
+
+
+def test_tied_heads_are_named():
+    """A head at the slope of the break-even is on neither side, and is said."""
+    chosen = calculate(Selection(other=1))
+    tie = compete(np.array([0.25, 0.0, *[0.0] * 4]), chosen.slopes, head=0, key=0, other=1)
+    vars(chosen)["competition"] = tie
+    fills = words(fill_all(chosen))
+    assert "The (0) weighs more in heads 1, 2 and 3, cat (1) in no head." in fills["compete.heads"]
+    assert fills["compete.heads"].strip().endswith("They tie in head 0.")
+    assert "it weighs as much as cat (1): the two tie." in fills["compete.sentence"]
+
+
+def test_the_shortcut_is_seen_to_fail_for_every_query():
+    """Whatever the query, the first one's rows differ, and the winner of each column is named."""
+    for query in range(6):
+        fills = words(fill_all(calculate(Selection(query=query))))
+        assert " largest The (0) " in fills["shift.unmasked"]
+        assert fills["shift.winners"] == (
+            "By −m·|i − j| The (0) gives most to The (0), 52.0 %; by the shortcut to mat (5), "
+            "31.4 %. The row of the shortcut is right, to a difference of 10 −12 , for mat (5) "
+            "alone."
+        )
+    last = words(fill_all(calculate(Selection())))["shift.unmasked"]
+    assert "largest The (0) mat (5) mat (5)" in last
+
+
+def test_each_form_has_its_own_weights():
+    """Three columns of weights, and the bias of each beside them."""
+    weights = words(fill_all(calculate(Selection())))["shift.weights"]
+    assert "The (0) 20.0 % 20.0 % 20.0 %" in weights
+    assert "mat (5) 31.4 % 31.4 % 31.4 %" in weights
+
+
+def test_the_plain_rule_stands_beside_the_schedule():
+    """Each head has the slope of both, and a sign where they differ."""
+    twelve = words(fill_all(calculate(Selection(count=12))))["slopes.table"]
+    assert "2 0.125 2 −3 8-head, entry 3 ≠ 0.25" in twelve
+    assert twelve.count("≠ 0") == 12
+    eight = words(fill_all(calculate(Selection(count=8))))["slopes.table"]
+    assert "2 0.125 2 −3 8-head, entry 3 0.125" in eight
+    assert "≠ 0" not in eight
+
+
+def test_every_head_has_its_bias_along_the_ruler():
+    """Each head at each mark to a million tokens, the documented ones with all their digits."""
+    marks = words(fill_all(calculate(Selection())))["far.marks"]
+    assert " 1 10 100 1 023 2 047 10 000 100 000 1 000 000 " in marks
+    assert (
+        "3 −0.00390625 −0.0390625 −0.390625 −3.99609375 −7.99609375 −39.0625 −390.625 −3 906.25"
+    ) in marks
+
+
+def test_a_share_below_one_is_not_written_as_all():
+    """The nearest 10,001 keys hold more than 99.9 %, and only all keys hold 100.0 %."""
+    nearly = words(fill_all(calculate(Selection(far=10_000))))["far.table"]
+    assert "above 99.9 %" in nearly
+    assert "100.0 %" not in nearly
+    assert "above" not in words(fill_all(calculate(Selection(far=1_000_000))))["far.table"]
+
+
+def test_the_steps_say_what_is_exact():
+    """Equal signs stand before exact values, the others before rounded ones; the sum has parts."""
+    ahead = words(fill_all(calculate(Selection(query=2, key=4))))["steps.words"]
+    assert "e −∞ = 0." in ahead
+    assert "0 ÷ 8.6" in ahead
+    assert " = 0 % for the (4)" in ahead
+    nothing = words(fill_all(calculate(Selection(query=2, key=2))))["steps.words"]
+    assert "e 0 = 1." in nothing
+    opening = words(fill_all(calculate(Selection())))["steps.words"]
+    assert "e 0.75 ≈ 2.117." in opening
+    assert "The sum over 6 allowed keys: 2.117 + 1.4918 + 0.4724 + 2.0138 + 1.1618 + 3.3201 ≈ " in (
+        opening
+    )
+    alone = words(fill_all(calculate(Selection(query=0))))["steps.words"]
+    assert "The sum over 1 allowed key: ≈ 7.3891." in alone
+
+
+def test_typed_numbers_come_from_the_core():
+    """A tolerance, an exponent or a result of the paper in prose changes with the core."""
+    prose = "".join(path.read_text("utf-8") for path in (assets() / "prose").glob("*.html"))
+    assert not re.search(r"10<sup>|\bsixteen\b|2<sup>", prose)
+    source = "".join(path.read_text("utf-8") for path in Path(shift.__file__).parent.glob("*.py"))
+    assert "10<sup>" not in source
+    assert "−8(" not in source
+    assert "no promise at 16 times the length" in words({"page": embedded_page()})["page"]
+
+
+def test_the_sources_of_the_models_can_be_read():
+    """They stand as text, which a finger and a keyboard reach, and not in a tooltip."""
+    html = explorer_html(calculate(Selection()))
+    for model in MODELS:
+        assert f"{model.source} ({model.name})" in html
+        assert f'title="{model.source}"' not in html
+
+
 def test_every_documented_figure_is_on_the_page():
     """Each figure of the two documents stands where a reader finds it, as the page writes it."""
     documented = json.loads(FIGURES.read_text(encoding="utf-8"))
@@ -195,3 +348,24 @@ def words(fills):
         blocks = re.sub(r"</?(?:span|b|i|small)\b[^>]*>", "", text)
         texts[name] = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", blocks)))
     return texts
+
+
+def test_the_published_models_are_those_of_the_core():
+    """Each model has its row; a name can be clicked only where the slopes it shows are its own."""
+    html = explorer_html(calculate(Selection()))
+    rows = re.findall(
+        r"<tr>(?:(?!<tr>).)*?</tr>", html[html.index('class="published"') :].split("</table>")[0]
+    )[1:]
+    assert len(rows) == len(PUBLISHED)
+    for row, model in zip(rows, PUBLISHED, strict=True):
+        cells = [re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        assert cells[:5] == [
+            *(model.name, str(model.num_heads), f"{model.max_bias:.0f}", model.schedule),
+            "symmetric" if model.symmetric else "causal",
+        ]
+        assert all(text in cells[5] for text in (model.source, model.code, model.note))
+        button = f'<button type="button" data-count="{model.num_heads}" data-pick>'
+        assert (button in row) == (
+            np.array_equal(model.slopes, alibi_slopes(model.num_heads)) and not model.scale_bias
+        )
+        assert "href" not in row

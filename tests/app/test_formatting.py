@@ -69,6 +69,57 @@ def test_percent(share, written):
 
 
 @pytest.mark.parametrize(
+    ("share", "written"),
+    [
+        (0.99949, "99.9\u202f%"),
+        (0.9996, "above 99.9\u202f%"),
+        (math.nextafter(1, 0), "above 99.9\u202f%"),
+        (0.0004, "under 0.1\u202f%"),
+        (5e-324, "under 0.1\u202f%"),
+    ],
+)
+def test_percent_never_rounds_to_all_or_nothing(share, written):
+    """What is not the whole is not written as 100.0, and what is more than 0 not as 0.0."""
+    assert text.percent(share) == written
+
+
+@pytest.mark.parametrize(
+    ("share", "sign"), [(0.0, "="), (1.0, "="), (0.125, "="), (0.2, "="), (0.2001, "≈")]
+)
+def test_the_sign_before_a_percentage(share, sign):
+    """Equal where one decimal holds all of it: 12.5 %, but not 20.01 %."""
+    assert text.equals_percent(share) == sign
+
+
+def test_about():
+    """A rounded number says so, an exact one does not."""
+    assert text.about(0.16) == "0.16"
+    assert text.about(1 / 3) == "≈\u00a00.3333"
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (-3.99609375, "−3.99609375"),
+        (-(2**-0.5) * 1e6, "−707\u202f107"),
+        (-(2**-0.5) * 1023, "−723.4"),
+        (-0.5 * 1e6, "−500\u202f000"),
+        (-0.0, "0"),
+    ],
+)
+def test_grouped_significant(value, written):
+    """Exact where eight decimals hold it, else four digits that count."""
+    assert text.grouped_significant(value) == written
+
+
+def test_power_of_ten():
+    """A tolerance is written as the power of ten that it is; another number is refused."""
+    assert text.power_of_ten(1e-12) == "10<sup>−12</sup>"
+    with pytest.raises(ValueError, match="is no power of ten"):
+        text.power_of_ten(2e-12)
+
+
+@pytest.mark.parametrize(
     ("difference", "written"), [(-0.15896, "−15.9"), (0.0316, "+3.2"), (0.0, "0.0"), (-1e-9, "0.0")]
 )
 def test_points(difference, written):

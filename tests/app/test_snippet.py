@@ -36,6 +36,7 @@ def printed(capsys, *arguments):
 def test_html_hosts_get_a_frame(host, capsys):
     """One frame with title, lazy loading, a height and the whole choice in its address."""
     view = ["--sections", "row,pair", "--controls", "none", "--theme", "dark", "--title", "off"]
+    view += ["--questions", "order,cutoff"]
     text = printed(capsys, "snippet", host, "--src", "https://a.org/e.html?x=1", *CHOICE, *view)
     (frame,) = Frames(text).frames
     assert (frame["title"], frame["loading"], frame["height"]) == ("ALiBi explorer", "lazy", "900")
@@ -48,6 +49,7 @@ def test_html_hosts_get_a_frame(host, capsys):
         "query": "3",
         "key": "1",
         "sections": "row,pair",
+        "questions": "order,cutoff",
         "controls": "none",
         "theme": "dark",
         "title": "off",
@@ -110,6 +112,8 @@ def test_embed_writes_once_and_whole(tmp_path, capsys, monkeypatch):
         (["--sections", "none"], "a page needs a section"),
         (["--sections", "pair,rows"], "there is no section 'rows'"),
         (["--controls", "slope"], "there is no control 'slope'"),
+        (["--questions", "order,seven"], "there is no question 'seven'; choose from near, zero"),
+        (["--questions", "none"], "practice needs a question; choose from near, zero"),
         (["--theme", "sepia"], "there is no theme 'sepia'; choose from auto, light, dark"),
         (["-o", "missing/explorer.html"], "the folder missing does not exist; make it first"),
         (["-o", "."], "is a folder; name a file in it"),

@@ -70,6 +70,8 @@ def test_keyboard_only(explorer):
         "grid cell",
         "count",
         "button",  # for a published model
+        "details",
+        "button",  # for each published model of the table
         "far",
         "question",
         "button",  # to print the worksheet

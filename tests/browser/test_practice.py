@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from alibi_core import Selection, calculate
 from alibi_core.practice import QUESTIONS
 from alibi_explorer.embed import embedded_page
+from alibi_explorer.sections.practice import PARTS
 from alibi_explorer.state import URL_NAMES
 
 BY_NAME = {question.name: question for question in QUESTIONS}
@@ -134,8 +135,10 @@ def test_the_link_sets_the_explorer(host, name):
     expect(host.page.locator("input[name=count]")).to_have_value(str(selection.count))
     expect(host.page.locator("select[name=far]")).to_have_value(str(selection.far))
     expect(link).to_have_attribute("aria-current", "true")
-    expect(host.page.locator(f"#section-{to}")).to_be_focused()
-    expect(host.page.locator(f"#section-{to}")).to_be_in_viewport()
+    part = PARTS.get(name)
+    heading = host.page.locator(f'[data-part="{part}"]' if part else f"#section-{to}")
+    expect(heading).to_be_focused()
+    expect(heading).to_be_in_viewport()
     sentence = re.sub("<[^>]+>", "", _sentence(selection))
     expect(host.slot("pair.sentence")).to_have_text(sentence)
     expect(item.worked).to_be_attached()  # the answer given is still there

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from alibi_core import Selection, alibi_slopes, calculate, causal_alibi_weights
-from alibi_core.claims import AGREEMENT, both_schedules, compete, far_away
+from alibi_core.claims import (
+    AGREEMENT,
+    both_schedules,
+    compete,
+    far_away,
+    mask_and_bias,
+    three_forms,
+)
 from alibi_core.lesson import CONTENT_LOGITS, FAR_DISTANCES, PAPER_RESULT
 
 PAIRS = [(key, other) for key in range(6) for other in range(6) if key != other]
@@ -71,6 +78,42 @@ def test_equal_content_leaves_the_distance_alone(head):
         assert competition.comparison.tie_slope is None
 
 
+@pytest.mark.parametrize("query", range(6))
+def test_with_equal_content_each_token_multiplies_the_weight(query):
+    """All keys compete with equal content: exp(-slope) a token, in the whole row of the query."""
+    for head in range(6):
+        chosen = calculate(Selection(6, head, query, key=0, other=1, equal=1))
+        row, factor = chosen.competition.weights[query], chosen.competition.token_factor
+        assert math.isclose(row.sum(), 1)
+        for key in range(query):
+            assert math.isclose(row[key], row[key + 1] * factor, rel_tol=1e-12)
+        if query:
+            assert chosen.weight_ratio is not None
+            assert math.isclose(chosen.weight_ratio, factor, rel_tol=1e-12)
+        lesson = calculate(Selection(6, head, query))
+        assert (lesson.competition.weights == lesson.alibi_weights).all()
+
+
+def test_the_shortcut_fails_for_every_query_but_the_last():
+    """Unmasked, m*j gives each query one row, which is right where that row is the last."""
+    for num_heads in range(1, 17):
+        for head in range(num_heads):
+            chosen = calculate(Selection(num_heads, head))
+            forms, apart = chosen.forms, chosen.mask_and_bias
+            assert (forms.shortcut_weights == forms.shortcut_weights[0]).all()
+            assert forms.shortcut_right_for == (5,)
+            assert forms.shortcut_weights[0, forms.shortcut_winner] == forms.shortcut_weights.max()
+            largest = apart.bias_alone.max(axis=-1)
+            assert (apart.bias_alone[range(6), apart.bias_alone_winners] == largest).all()
+
+
+@pytest.mark.parametrize("slope", [2.0**-exponent for exponent in range(1, 9)])
+def test_the_shortcut_lets_the_last_key_win(slope):
+    """At equal content the right bias peaks at the query itself, the shortcut at the last key."""
+    assert mask_and_bias(np.zeros(6), slope).bias_alone_winners == (0, 1, 2, 3, 4, 5)
+    assert three_forms(np.zeros(6), slope).shortcut_winner == 5
+
+
 def test_a_tie_is_called_a_tie():
     """Logits that differ by slope times distance tie in that head, and in no other."""
     slopes = alibi_slopes(4)
@@ -126,6 +169,8 @@ def test_far_away(distance):
         assert math.isclose(math.exp(-slope * away.e_distances[head]), 1 / math.e)
         shares = np.exp(-slope * np.arange(away.num_keys, dtype=float))
         assert math.isclose(away.nearest_shares[head], shares[: distance + 1].sum() / shares.sum())
+    assert away.mark_biases.shape == (16, len(away.marks))
+    assert (away.mark_biases == -np.outer(slopes, away.marks)).all()
     assert away.in_table is (distance <= 1023)
     assert PAPER_RESULT.train_tokens == 1024
 
@@ -133,7 +178,9 @@ def test_far_away(distance):
 def test_results_are_read_only():
     """The arrays of a claim cannot be written to."""
     calculation = calculate(Selection())
-    for name in ("mask_and_bias", "forms", "cached_step", "schedule", "far_away"):
+    for name in (
+        *("mask_and_bias", "forms", "cached_step", "competition", "schedule", "far_away"),
+    ):
         arrays = [of for of in vars(getattr(calculation, name)).values() if hasattr(of, "flags")]
         assert arrays
         assert not any(array.flags.writeable for array in arrays)

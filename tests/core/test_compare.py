@@ -48,7 +48,8 @@ def test_each_token_multiplies_by_exp_minus_slope(slope, distance):
 
 @given(logits, logits, st.integers(0, 20), st.integers(0, 20))
 def test_at_the_tie_slope_both_keys_get_the_same_weight(content, other, distance, other_distance):
-    """The break-even slope gives equal weights, to 1e-12."""
+    """The break-even slope gives equal weights, to 1e-12; one below every float is none."""
+    assume(content == other or abs(content - other) > 1e-300)
     compared = compare_keys((content, other), (distance, other_distance), 1.0)
     stronger_is_farther = (content - other) * (distance - other_distance) > 0
     assert (compared.tie_slope is not None) is stronger_is_farther
@@ -59,6 +60,11 @@ def test_at_the_tie_slope_both_keys_get_the_same_weight(content, other, distance
     weights = causal_alibi_weights(row, [compared.tie_slope])[0, -1]
     one, two = weights[tokens - 1 - distance], weights[tokens - 1 - other_distance]
     assert one == pytest.approx(two, rel=1e-12)
+
+
+def test_a_tie_slope_below_every_float_is_none():
+    """Contents apart by the least float tie at no slope that a float can hold."""
+    assert compare_keys((0.0, -5e-324), (2, 0), 1.0).tie_slope is None
 
 
 def test_opening_row():

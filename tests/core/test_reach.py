@@ -30,6 +30,7 @@ def test_nearest_share_is_the_sum_of_the_weights(slope, num_keys, data):
 def test_a_million_tokens():
     """Far away the share is as exact as near: no overflow, no loss of digits."""
     assert nearest_share(2**-8, 1_000_000, 1_000_000) == 1.0
+    assert nearest_share(0.5, 999_999, 1_000_000) < 1, "one key more has a weight above 0"
     assert nearest_share(2**-8, 1, 1_000_000) == pytest.approx(-math.expm1(-(2**-8)), rel=1e-15)
 
 

@@ -41,7 +41,7 @@ def _tick(calculation: Calculation) -> str:
     return (
         f"With {keys} in the cache the new query stands at position {query}. Does this cached step "
         "equal the query's row of the full pass? The core compares them to a difference of "
-        f"10<sup>−12</sup>: {agree}."
+        f"{text.power_of_ten(calculation.cached_step.tolerance)}: {agree}."
     )
 
 

@@ -5,12 +5,17 @@ from collections.abc import Sequence
 from alibi_core import Calculation
 from alibi_explorer import formatting as text
 from alibi_explorer.sections.section import Section
+from alibi_explorer.tables import MASKED
+
+CONTENTS = (("content of the lesson", "illustrative"), ("all content equal", "arithmetic"))
+"""By ``equal``: which content competes, and what a claim on it rests on."""
 
 
 def fill(calculation: Calculation) -> dict[str, str]:
     return {
         "sentence": _sentence(calculation),
         "odds": _odds(calculation),
+        "weights": _weights(calculation),
         "row": _row(calculation),
         "heads": _heads(calculation),
     }
@@ -36,11 +41,14 @@ def _sentence(calculation: Calculation) -> str:
     content = "as strong as" if compared.content_log_odds == 0 else "stronger than"
     if compared.content_log_odds < 0:
         content = "weaker than"
-    winner = "more" if calculation.selection.head in competition.heads_for_key else "less"
+    head = calculation.selection.head
+    weighs = f"{text.about(compared.odds)} times as much: "
+    weighs += f"{'more' if head in competition.heads_for_key else 'less'} than {other}"
+    if head in competition.heads_tied:
+        weighs = f"as much as {other}: the two tie"
     return (
         f"{key} is {away} {place} {other}, and its content is {content} the other's. In this "
-        f"head it weighs {text.significant(compared.odds)} times as much: {winner} than {other}. "
-        f"{factor}"
+        f"head it weighs {weighs}. {factor}"
     )
 
 
@@ -64,23 +72,40 @@ def _odds(calculation: Calculation) -> str:
     )
 
 
-def _row(calculation: Calculation) -> str:
+def _weights(calculation: Calculation) -> str:
     chosen = calculation.selection
-    query = text.query_token(calculation, chosen.query)
-    ratio = calculation.weight_ratio
-    if ratio is None:
-        return (
-            f"{query} may not use both of these keys: one lies ahead of it. The odds above hold "
-            "for every query that may."
+    header, cells = [], []
+    for key in range(len(calculation.tokens)):
+        name = text.key_token(calculation, key)
+        share = calculation.competition.weights[chosen.query, key].item()
+        is_masked = not calculation.allowed[chosen.query, key]
+        header.append(f'<th scope="col">{name}</th>')
+        cells.append(
+            f"<td{' class=masked' if is_masked else ''}>"
+            f"{MASKED if is_masked else text.percent(share)}</td>"
         )
-    first, second = (
-        calculation.pair_at(chosen.query, position) for position in (chosen.key, chosen.other)
-    )
-    weights = f"{text.percent(first.alibi_weight)} ÷ {text.percent(second.alibi_weight)}"
+    content, kind = CONTENTS[chosen.equal]
     return (
-        f"In the row of {query}, with the content of the lesson: {weights} ≈ "
-        f"{text.significant(ratio)}. Both weights have the same denominator, so it cancels: no "
-        "third key changes this ratio."
+        f"<table><caption>Row of {text.query_token(calculation, chosen.query)}, {content} "
+        f'<small class="kind">{kind}</small></caption><thead><tr><th scope="col">key</th>'
+        f'{"".join(header)}</tr></thead><tbody><tr><th scope="row">weight</th>{"".join(cells)}'
+        "</tr></tbody></table>"
+    )
+
+
+def _row(calculation: Calculation) -> str:
+    if calculation.weight_ratio is None:
+        return (
+            "The query may not use both of these keys: one lies ahead of it. The odds hold for "
+            "every query that may."
+        )
+    key, other = _names(calculation)
+    row = f"The weight of {key} over that of {other} is the odds above."
+    if calculation.selection.equal:
+        row = "Each token farther multiplies the weight by the same factor, e<sup>−m</sup>."
+    return (
+        f"{row} Both weights have the same denominator, so it cancels: no third key changes this "
+        "ratio."
     )
 
 
@@ -97,10 +122,12 @@ def _heads(calculation: Calculation) -> str:
         break_even = f"{winner} {why}: no slope makes the two tie, and it wins in every head."
     else:
         break_even = (
-            f"The two tie at slope {text.significant(tie)} logits per token. {key} weighs more in "
+            f"The two tie at slope {text.about(tie)} logits per token. {key} weighs more in "
             f"{_listed(competition.heads_for_key)}, {other} in "
             f"{_listed(competition.heads_for_other)}."
         )
+        if competition.heads_tied:
+            break_even += f" They tie in {_listed(competition.heads_tied)}."
     return break_even
 
 
@@ -114,11 +141,12 @@ def _listed(heads: Sequence[int]) -> str:
 SECTION = Section(
     name="compete",
     title="Two keys compete",
-    kind="arithmetic",
+    kind="illustrative",
     depends_on={
         "sentence": ("slope", "key", "other", "equal"),
         "odds": ("slope", "key", "other", "equal"),
-        "row": ("slope", "query", "key", "other"),
+        "weights": ("slope", "query", "equal"),
+        "row": ("query", "key", "other", "equal"),
         "heads": ("num_heads", "key", "other", "equal"),
     },
     fill=fill,

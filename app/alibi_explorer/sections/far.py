@@ -9,6 +9,7 @@ from alibi_explorer.tables import ruler
 def fill(calculation: Calculation) -> dict[str, str]:
     return {
         "table": _table(calculation),
+        "marks": _marks(calculation),
         "learned": _learned(calculation),
     }
 
@@ -39,10 +40,28 @@ def _table(calculation: Calculation) -> str:
         '<th scope="col">head</th><th scope="col">slope <small>logits per token</small></th>'
         '<th scope="col">bias <small>logits</small></th>'
         '<th scope="col">against the query\'s own key <small>weight ratio</small></th>'
-        '<th scope="col">down to half <small>tokens</small></th>'
-        '<th scope="col">down to 1/e <small>tokens</small></th>'
+        '<th scope="col">down to half <small>tokens, one decimal</small></th>'
+        '<th scope="col">down to 1/e <small>tokens, one decimal</small></th>'
         f'<th scope="col">keys up to here <small>share of {text.grouped(away.num_keys)}</small>'
         f"</th></tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _marks(calculation: Calculation) -> str:
+    away = calculation.far_away
+    marks = [text.grouped(mark) for mark in away.marks]
+    header = "".join(f'<th scope="col">{mark}</th>' for mark in marks)
+    rows = []
+    for head, biases in enumerate(away.mark_biases.tolist()):
+        cells = "".join(
+            f'<td data-at="{mark}">{text.grouped_significant(bias)}</td>'
+            for mark, bias in zip(marks, biases, strict=True)
+        )
+        rows.append(f'<tr data-head="{head}"><th scope="row">{head}</th>{cells}</tr>')
+    return (
+        "<table><caption>Bias by distance in tokens; longer numbers to four digits</caption>"
+        "<thead><tr>"
+        f'<th scope="col">head</th>{header}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     )
 
 
@@ -62,6 +81,6 @@ SECTION = Section(
     name="far",
     title="Far away",
     kind="arithmetic",
-    depends_on={"table": ("num_heads", "far"), "learned": ("far",)},
+    depends_on={"table": ("num_heads", "far"), "marks": ("num_heads",), "learned": ("far",)},
     fill=fill,
 )

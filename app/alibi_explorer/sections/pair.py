@@ -87,7 +87,7 @@ def _weight(logit: float, exponential: float, denominator: float, weight: float,
         _part(text.number(exponential), f"exp({text.exact(logit)})"),
         _operator("÷"),
         _part(text.number(denominator), "sum over allowed keys"),
-        _operator("=" if weight in (0, 1) else "≈"),
+        _operator(text.equals_percent(weight)),
         _part(text.percent(weight), "weight", f"result {kind}"),
         bar(weight, kind),
     )

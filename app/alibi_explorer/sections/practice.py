@@ -1,5 +1,6 @@
 """Practice: the reader predicts and is told what is so; every number was worked out by the core."""
 
+import re
 from collections.abc import Mapping
 from html import escape
 
@@ -10,6 +11,10 @@ from alibi_explorer.sections.section import Section
 
 SHOWN_IN: Mapping[str, str] = {
     "near": "pair",
+    "zero": "pair",
+    "steep": "far",
+    "shallow": "far",
+    "small": "pair",
     "spread": "heads",
     "length": "far",
     "weight": "row",
@@ -26,8 +31,12 @@ SHOWN_IN: Mapping[str, str] = {
     "onehead": "slopes",
     "scale": "pair",
     "cache": "cache",
+    "speed": "far",
 }
-"""The section that shows what a question asks about, for each question with a selection."""
+"""The section that shows what a question asks about."""
+
+PARTS: Mapping[str, str] = {"speed": "measured"}
+"""The part of that section that a link leads to, where it is not its start."""
 
 
 class _Written(float):
@@ -43,11 +52,19 @@ def fill(_: Calculation) -> dict[str, str]:
     return {"questions": "".join(map(_question, QUESTIONS))}
 
 
+def asked(html: str, names: tuple[str, ...]) -> str:
+    """The questions with those of `names` first, in that order, and the others hidden."""
+    items = {item.split('"', 2)[1]: item for item in re.split(r"(?=<li )", html) if item}
+    hidden = [item.replace("<li", "<li hidden", 1) for of, item in items.items() if of not in names]
+    return "".join([*(items[name] for name in names), *hidden])
+
+
 def _question(question: Question) -> str:
     fields = _choice(question) if question.kind == "choice" else _number(question)
     name = question.name
     return (
-        f'<li data-question="{name}"><fieldset><legend>{_text(question, question.prompt)}</legend>'
+        f'<li data-question="{name}"><fieldset><legend>{_text(question, question.prompt)} '
+        f'<small class="kind">{question.rests_on}</small></legend>'
         f'{fields}</fieldset><p class="check"><button type="button" data-check>Check</button> '
         f'<span class="verdict" role="status" id="practice-{name}"></span></p>'
         f'<div class="answer" hidden><p>{_text(question, question.worked)}</p>'
@@ -88,11 +105,10 @@ def _correction(question: Question, correction: str) -> str:
 
 
 def _link(question: Question) -> str:
-    chosen = question.selection
-    if chosen is None:
-        return ""
+    chosen, part = question.selection, PARTS.get(question.name)
     return (
         f'<p><button type="button" data-pick data-to="{SHOWN_IN[question.name]}" '
+        f"{f'data-part={part} ' if part else ''}"
         f'data-heads="{chosen.num_heads}" data-head="{chosen.head}" data-query="{chosen.query}" '
         f'data-key="{chosen.key}" data-other="{chosen.other}" data-equal="{chosen.equal}" '
         f'data-count="{chosen.count}" data-far="{chosen.far}">Show it in the explorer</button></p>'
@@ -113,7 +129,7 @@ def _text(question: Question, template: str) -> str:
 SECTION = Section(
     name="practice",
     title="Practice",
-    kind="arithmetic",
+    kind="",
     depends_on={"questions": ()},
     fill=fill,
 )

@@ -18,7 +18,8 @@ class Section:
     title : str
     kind : str
         What its claim rests on: ``arithmetic`` (follows from the formula), ``illustrative`` (our
-        teaching values) or ``measured`` (an experiment, with its conditions).
+        teaching values) or ``measured`` (an experiment, with its conditions). A part that rests
+        on something else has a label of its own; empty where every part has.
     depends_on : mapping of slot to tuple of str
         Which fields of the selection, or the ``slope`` of its head, the slot's HTML is a
         function of. The page sends a slot only when one of them changed.

@@ -23,7 +23,7 @@ def _remark(calculation: Calculation) -> str:
     if schedule.ratio is not None:
         start = (
             f"{heads}: a power of two, so one geometric sequence gives every slope. Each is "
-            f"{text.significant(schedule.ratio)} times the one before."
+            f"{text.about(schedule.ratio)} times the one before."
         )
     elif not schedule.differing_heads:
         start = f"{heads}: a power of two, so one geometric sequence gives every slope."
@@ -39,17 +39,25 @@ def _remark(calculation: Calculation) -> str:
 
 def _table(calculation: Calculation) -> str:
     schedule = calculation.schedule
+    differing = set(schedule.differing_heads)
     rows = "".join(
         f'<tr><th scope="row">{head}</th><td>{text.significant(slope)}{dot(source.exponent)}</td>'
-        f"<td>{text.power(source)}</td><td>{text.short_place(source)}</td></tr>"
-        for head, (slope, source) in enumerate(
-            zip(schedule.slopes.tolist(), schedule.sources, strict=True)
+        f"<td>{text.power(source)}</td><td>{text.short_place(source)}</td>"
+        f"<td>{'≠ ' if head in differing else ''}{text.significant(geometric)}</td></tr>"
+        for head, (slope, geometric, source) in enumerate(
+            zip(
+                schedule.slopes.tolist(),
+                schedule.geometric_slopes.tolist(),
+                schedule.sources,
+                strict=True,
+            )
         )
     )
     return (
         "<table><caption>Slopes in head order; dots on a log scale</caption><thead><tr>"
         '<th scope="col">head</th><th scope="col">slope <small>logits per token</small></th>'
         '<th scope="col">exactly</th><th scope="col">from schedule</th>'
+        '<th scope="col">plain rule <small>≠ where it differs</small></th>'
         f"</tr></thead><tbody>{rows}</tbody></table>"
     )
 
@@ -65,10 +73,11 @@ def _geometric(calculation: Calculation) -> str:
         return "Here the plain geometric rule gives the same slopes."
     first = schedule.differing_heads[0]
     slope, geometric = schedule.slopes[first].item(), schedule.geometric_slopes[first].item()
+    exponent = text.number(-schedule.sources[0].max_bias)
     return (
-        f"The plain geometric rule, 2<sup>−8(h + 1)/{count}</sup> for every head h, gives other "
-        f"slopes in {len(schedule.differing_heads)} of {count} heads. The first is head {first}: "
-        f"{text.significant(geometric)} instead of {text.significant(slope)}. "
+        f"The plain geometric rule, 2<sup>{exponent}(h + 1)/{count}</sup> for every head h, gives "
+        f"other slopes in {len(schedule.differing_heads)} of {count} heads. The first is head "
+        f"{first}: {text.about(geometric)} instead of {text.about(slope)}. "
         "Run with the other list, a model gets other biases than it was trained with."
     )
 

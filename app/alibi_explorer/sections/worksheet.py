@@ -42,7 +42,7 @@ def _lines(calculation: Calculation, write: Callable[[str], str]) -> str:
     pair = calculation.pair
     exponential = write(text.fixed(pair.alibi_exponential, 4))
     denominator = write(text.fixed(calculation.alibi_denominators[pair.query].item(), 4))
-    sign = "=" if pair.alibi_weight in (0, 1) else "≈"
+    sign = text.equals_percent(pair.alibi_weight)
     steps = (
         ("Distance, i − j", f"{write(text.number(pair.distance))} tokens"),
         ("May the query use the key?", write("yes" if pair.allowed else "no, it lies ahead")),
