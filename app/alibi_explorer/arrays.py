@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +107,7 @@ def read_array(source: str, name: str | None = None) -> Given:
 def _read(source: str) -> tuple[str, bytes]:
     """What kind of file it is, and its content, read up to the limit."""
     if source == "-":
-        content = sys.stdin.buffer.read(LIMIT + 1)
+        content = _read_some(sys.stdin.buffer)
         kind = _kind_of(content)
     else:
         path = Path(source)
@@ -119,7 +119,7 @@ def _read(source: str) -> tuple[str, bytes]:
             )
         try:
             with path.open("rb") as file:
-                content = file.read(LIMIT + 1)
+                content = _read_some(file)
         except OSError as error:
             raise OSError(
                 f"cannot read {source}: {error.strerror or error}; name a file that is there"
@@ -130,6 +130,14 @@ def _read(source: str) -> tuple[str, bytes]:
             "or fewer heads and tokens of it"
         )
     return kind, content
+
+
+def _read_some(file: IO[bytes]) -> bytes:
+    """Up to one byte more than the limit, in memory for what is there: not for the limit at once."""
+    content = bytearray()
+    while len(content) <= LIMIT and (piece := file.read(2**16)):
+        content += piece
+    return bytes(content)
 
 
 def _kind_of(content: bytes) -> str:
@@ -226,7 +234,7 @@ def _npz(content: bytes) -> Arrays:
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError  # others may ask for any memory, and NumPy writes none
             with archive.open(info) as file:
-                unpacked = file.read(LIMIT + 1)  # whatever size it claims
+                unpacked = _read_some(file)  # whatever size it claims
         except _ZIP_ERRORS:
             raise ValueError(f"{name!r} cannot be unpacked; write it with numpy.savez") from None
         if len(unpacked) > LIMIT:
