@@ -8,11 +8,10 @@ import csv
 import io
 import json
 import math
-import struct
+import re
 import sys
 import warnings
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -27,17 +26,10 @@ MOST_NUMBERS = 2**24
 
 _DEEPEST = 3  # axes
 _MOST_MEMBERS = 10_000
-_ZIP_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    OSError,
-    EOFError,
-    RuntimeError,  # a password
-    NotImplementedError,
-    OverflowError,
-    ValueError,
-)
+_LIST = re.compile(rb"\s*(?:[\w.]{0,40}\(|[\[{])")  # also "tensor([" and "(0.5, 0.25)"
+_FLOAT = re.compile(r"""(?:\b(?:np|numpy)\.)?\bfloat\d*\(['"]?([^()'"]*)['"]?\)""")
+_INFINITY = re.compile(r"\b(?:np|numpy|math|torch)\.(?=inf\b)")
+_TOKEN = re.compile(r"[\[\](),]|[^\s\[\](),]+")
 _WORDS = {  # as JSON without infinities has it
     "-inf": -math.inf,
     "-Infinity": -math.inf,
@@ -87,53 +79,61 @@ def read_array(source: str, name: str | None = None) -> Given:
     OSError
         If it cannot be read.
     """
-    kind, content = _read(source)
-    shown = "standard input" if source == "-" else source
-    if not content.strip():
-        raise ValueError(f"{shown} is empty; write the array into it first")
-    if kind in ("json", "csv") and len(content) > TEXT_LIMIT:
-        raise ValueError(
-            f"{shown} has more than {TEXT_LIMIT // 2**20} MiB of text; "
-            "save the array with numpy.save, or fewer heads and tokens of it"
-        )
-    try:
-        return _chosen(_READERS[kind](content), name)
-    except RecursionError:
-        raise ValueError(f"{shown} is nested too deeply; an array has at most 3 axes") from None
-    except ValueError as error:
-        raise ValueError(f"{shown}: {error}") from None
-
-
-def _read(source: str) -> tuple[str, bytes]:
-    """What kind of file it is, and its content, read up to the limit."""
     if source == "-":
-        content = _read_some(sys.stdin.buffer)
-        kind = _kind_of(content)
+        shown, ending, content = "standard input", "", _read_some(sys.stdin.buffer)
     else:
-        path = Path(source)
-        kind = {"txt": "csv"}.get(suffix := path.suffix[1:].lower(), suffix)
-        if kind not in _READERS:
-            raise ValueError(
-                f"{source} is of no known kind; save it as .npy, .npz, .json, .csv or .safetensors "
-                "(a tensor of PyTorch: numpy.save(path, tensor.float().numpy()))"
-            )
+        shown, ending = source, Path(source).suffix
+        _check_ending(ending)
         try:
-            with path.open("rb") as file:
+            with Path(source).open("rb") as file:
                 content = _read_some(file)
         except OSError as error:
             raise OSError(
                 f"cannot read {source}: {error.strerror or error}; name a file that is there"
             ) from error
+    try:
+        return array_in(content, ending, name)
+    except ValueError as error:
+        raise ValueError(f"{shown}: {error}") from None
+
+
+def array_in(content: bytes, ending: str = "", name: str | None = None) -> Given:
+    """The array in the bytes of a file, told by the file's ending or else by how it begins.
+
+    Raises ValueError as `read_array`.
+    """
     if len(content) > LIMIT:
         raise ValueError(
-            f"{source} is larger than {LIMIT // 2**20} MiB; save the one array to check, "
+            f"it is larger than {LIMIT // 2**20} MiB; save the one array to check, "
             "or fewer heads and tokens of it"
         )
-    return kind, content
+    if not content.strip():
+        raise ValueError("it is empty; write the array into it first")
+    _check_ending(ending)
+    kind = ending[1:].lower()
+    kind = _kind_of(content) if kind in ("", "txt") else kind
+    if kind in ("json", "csv") and len(content) > TEXT_LIMIT:
+        raise ValueError(
+            f"it has more than {TEXT_LIMIT // 2**20} MiB of text; "
+            "save the array with numpy.save, or fewer heads and tokens of it"
+        )
+    try:
+        return _chosen(_READERS[kind](content), name)
+    except RecursionError:
+        raise ValueError("it is nested too deeply; an array has at most 3 axes") from None
+
+
+def _check_ending(ending: str) -> None:
+    if ending and ending.lower() not in ENDINGS:
+        raise ValueError(
+            f"a file that ends in {_short(ending)} is of no known kind; save it as .npy, .npz, "
+            ".json, .csv or .safetensors (a tensor of PyTorch: numpy.save(path, "
+            "tensor.float().numpy()))"
+        )
 
 
 def _read_some(file: IO[bytes]) -> bytes:
-    """Up to one byte more than the limit, in memory for what is there: not for the limit at once."""
+    """What is there, up to a little more than the limit, and memory for that alone."""
     content = bytearray()
     while len(content) <= LIMIT and (piece := file.read(2**16)):
         content += piece
@@ -148,7 +148,7 @@ def _kind_of(content: bytes) -> str:
         return "npz"
     if content[8:9] == b"{" and b"\0" in content[:8]:
         return "safetensors"
-    return "json" if content.lstrip()[:1] in (b"[", b"{") else "csv"
+    return "json" if _LIST.match(content) else "csv"
 
 
 def _chosen(arrays: Arrays, name: str | None) -> Given:
@@ -181,7 +181,7 @@ def _npy_array(content: bytes) -> Given:
             else:
                 raise ValueError("no format 1.0 or 2.0")
         shape, fortran, dtype = header
-    except (ValueError, TypeError, SyntaxError, MemoryError, OverflowError, KeyError) as error:
+    except Exception as error:  # the header is read as Python, which fails in many ways
         words = str(error).partition("\n")[0][:100]
         raise ValueError(f"no .npy array can be read ({words}); write it with numpy.save") from None
     if dtype.hasobject:
@@ -203,7 +203,7 @@ def _from_bytes(body: bytes | bytearray, dtype: Any, shape: Any, order: Any = "C
         )
     if len(shape) > 8:
         raise ValueError(f"it has {len(shape)} axes; an array has at most 3")
-    if size > MOST_NUMBERS:
+    if max(size, *shape, 0) > MOST_NUMBERS:  # also of an empty array, which has no bytes
         raise ValueError(
             f"its shape {_short(shape)} has more than {MOST_NUMBERS} numbers; "
             "save fewer heads and tokens of it"
@@ -216,7 +216,8 @@ def _from_bytes(body: bytes | bytearray, dtype: Any, shape: Any, order: Any = "C
 
 def _bfloat16(bits: npt.NDArray[Any]) -> Given:
     """It is the upper half of a float32."""
-    return Given((bits.astype(np.uint32) << 16).view(np.float32), "bfloat16")
+    wide = np.asarray(bits.astype(np.uint32) << 16)  # NumPy makes a scalar of an array without axes
+    return Given(wide.view(np.float32), "bfloat16")
 
 
 def _npz(content: bytes) -> Arrays:
@@ -225,7 +226,7 @@ def _npz(content: bytes) -> Arrays:
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
         members = archive.infolist()
-    except _ZIP_ERRORS:
+    except Exception:  # a broken archive fails in many ways
         raise ValueError("no .npz archive can be read; write it with numpy.savez") from None
 
     def member(info: zipfile.ZipInfo) -> Given:
@@ -235,7 +236,7 @@ def _npz(content: bytes) -> Arrays:
                 raise ValueError  # others may ask for any memory, and NumPy writes none
             with archive.open(info) as file:
                 unpacked = _read_some(file)  # whatever size it claims
-        except _ZIP_ERRORS:
+        except Exception:
             raise ValueError(f"{name!r} cannot be unpacked; write it with numpy.savez") from None
         if len(unpacked) > LIMIT:
             raise ValueError(
@@ -275,9 +276,12 @@ def _safetensors(content: bytes) -> Arrays:
 
 
 def _json(content: bytes) -> Arrays:
+    text = _text(content)
     try:
-        value = json.loads(_text(content))
+        value = json.loads(text)
     except json.JSONDecodeError as error:
+        if text.lstrip()[:1] != "{" and _LIST.match(content):
+            return {"array": partial(_numbers, _printed(text))}
         raise ValueError(
             f"line {error.lineno}, column {error.colno} is no JSON ({error.msg}); "
             "write lists of numbers, such as [0.25, 0.0625]"
@@ -287,6 +291,34 @@ def _json(content: bytes) -> Arrays:
     if isinstance(value, dict):
         return {name: partial(_numbers, item) for name, item in value.items()}
     return {"array": partial(_numbers, value)}
+
+
+def _printed(text: str) -> object:
+    """Nested lists as Python, NumPy and PyTorch print them."""
+    if "..." in text:
+        raise ValueError("numbers are left out at '...'; print all of them, with .tolist()")
+    start, end = text.find("["), text.rfind("]") + 1
+    if 0 <= start < end and "(" in text[:start]:  # what stands around them: tensor(..., dtype=...)
+        text = text[start:end]
+    mismatch = ValueError("its brackets do not match; write one list, such as [0.25, 0.0625]")
+    level: list[Any] = []
+    outer: list[list[Any]] = []
+    for token in _TOKEN.findall(_INFINITY.sub("", _FLOAT.sub(r"\1", text))):
+        if token in "[(":
+            if len(outer) > _DEEPEST:
+                raise ValueError("it is nested too deeply; an array has at most 3 axes")
+            outer.append(level)
+            level = []
+            outer[-1].append(level)
+        elif token in "])":
+            if not outer:
+                raise mismatch
+            level = outer.pop()
+        elif token != ",":
+            level.append(_number(token))
+    if outer or len(level) != 1:
+        raise mismatch
+    return level[0]
 
 
 def _csv(content: bytes) -> Arrays:
@@ -300,7 +332,7 @@ def _csv(content: bytes) -> Arrays:
             cells = [cell.strip() for cell in line if cell.strip() or between != " "]
             if not any(cells):
                 continue
-            rows.append([_cell(cell, lines.line_num) for cell in cells])
+            rows.append([_number(cell, f"line {lines.line_num}: ") for cell in cells])
     except csv.Error as error:
         raise ValueError(f"no CSV can be read ({error}); write one row of numbers a line") from None
     if len(rows) == 1:
@@ -310,12 +342,12 @@ def _csv(content: bytes) -> Arrays:
     return {"array": partial(_numbers, rows)}
 
 
-def _cell(cell: str, line: int) -> float:
+def _number(text: str, where: str = "") -> float:
     try:
-        return float(cell)
+        return float(text)
     except ValueError:
         raise ValueError(
-            f"line {line}: {cell[:40]!r} is no number; write numbers alone, without a header"
+            f"{where}{text[:40]!r} is no number; write numbers alone, without a header"
         ) from None
 
 
@@ -382,3 +414,4 @@ _READERS = {
     "json": _json,
     "csv": _csv,
 }
+ENDINGS = (".txt", *(f".{kind}" for kind in _READERS))

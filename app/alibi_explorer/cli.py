@@ -280,8 +280,7 @@ def _snippet(options: argparse.Namespace) -> int:
 
 
 def _slopes(options: argparse.Namespace) -> int:
-    if options.heads > _MOST_HEADS:
-        raise ValueError(f"{options.heads} heads are too many; choose 1 to {_MOST_HEADS}")
+    _check_heads(options.heads)
     slopes = alibi_slopes(options.heads, max_bias=options.max_bias, schedule=options.schedule)
     print(_SLOPE_FORMATS[options.format]([repr(slope) for slope in slopes.tolist()]))
     return 0
@@ -300,6 +299,11 @@ _SLOPE_FORMATS: dict[str, Callable[[list[str]], str]] = {
 _MOST_HEADS = 65536
 
 
+def _check_heads(heads: int | None) -> None:
+    if heads is not None and heads > _MOST_HEADS:
+        raise ValueError(f"{heads} heads are too many; choose 1 to {_MOST_HEADS}")
+
+
 def _check(options: argparse.Namespace) -> int:
     check = _checked(options)
     if options.json:
@@ -314,6 +318,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _checked(options: argparse.Namespace) -> Check:
+    _check_heads(options.num_heads)
     values, dtype = read_array(options.file, options.name)
     if values.ndim == 4 and len(values) == 1:  # a batch of one
         values = values[0]
