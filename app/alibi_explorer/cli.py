@@ -94,6 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     slopes.add_argument(
         "--format", choices=_SLOPE_FORMATS, default="text", help="default: one slope a line"
     )
+    slopes.add_argument(
+        "--heads", type=_slice, dest="part", metavar="FIRST:END", help="only these, from 0"
+    )
     _add_schedule(slopes)
     slopes.set_defaults(run=_slopes)
 
@@ -281,7 +284,14 @@ def _snippet(options: argparse.Namespace) -> int:
 
 def _slopes(options: argparse.Namespace) -> int:
     _check_heads(options.heads)
-    slopes = alibi_slopes(options.heads, max_bias=options.max_bias, schedule=options.schedule)
+    if options.part and options.part.stop > options.heads:
+        raise ValueError(
+            f"heads {options.part.start} to {options.part.stop - 1} do not all exist with "
+            f"{options.heads} heads; choose a part of 0:{options.heads}"
+        )
+    slopes = alibi_slopes(
+        options.heads, heads=options.part, max_bias=options.max_bias, schedule=options.schedule
+    )
     print(_SLOPE_FORMATS[options.format]([repr(slope) for slope in slopes.tolist()]))
     return 0
 

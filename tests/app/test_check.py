@@ -218,6 +218,14 @@ def test_printed_slopes_read_back(kind, schedule, file, capsys):
     np.testing.assert_array_equal(read_array(str(path)).values, alibi_slopes(40, schedule=schedule))
 
 
+def test_slopes_of_a_part(capsys):
+    """A part of the heads, and another max bias, are those of the core."""
+    code, out, _ = run(capsys, "slopes", 6, "--heads", "3:6", "--max-bias", 4, "--format", "json")
+    assert code == 0
+    assert json.loads(out) == alibi_slopes(6, heads=slice(3, 6), max_bias=4).tolist()
+    assert "; " in run(capsys, "slopes", 6, "--heads", "3:7")[2]
+
+
 def test_slopes_of_code(capsys):
     """For C and for PyTorch the slopes stand in a line to paste, to the last digit."""
     expected = "0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125"
@@ -497,6 +505,22 @@ def test_the_command_reads_standard_input(monkeypatch, capsys):
         "",
         "alibi-explorer: standard input: it is empty; write the array into it first\n",
     )
+
+
+def test_the_readme(monkeypatch, capsys):
+    """The commands of the README print what stands below them."""
+    shell = next(
+        block
+        for block in (ROOT / "README.md").read_text("utf-8").split("```")
+        if "$ alibi-explorer slopes" in block
+    )
+    commands = re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)+)", shell, re.MULTILINE)
+    assert len(commands) == 2
+    for line, printed in commands:
+        said, arguments = re.fullmatch(r'(?:echo "(.*)" \| )?alibi-explorer (.*)', line).groups()
+        content = io.BytesIO((said or "").encode())
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+        assert run(capsys, *arguments.split())[1:] == (printed, "")
 
 
 def test_exit_code_of_the_process(file):
