@@ -22,9 +22,9 @@ their sum. An array that a narrower format could hold is held against the roundi
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,10 @@ class Check:
         the others. None where it does not.
     got, expected : float or None
         The numbers there: logits, or shares.
+    given, right : array of shape (head,) or (head, query, key)
+        The array and the right one, read-only. `right` says what belongs where `differs`.
+    differs : bool array of the same shape
+        Where they differ by more than rounding; nowhere, if `place` is None.
     also : tuple of str
         Other faults that this array cannot be told apart from.
     distance : float or None
@@ -91,6 +95,9 @@ class Check:
     verdict: Verdict
     kind: str
     summary: str
+    given: Floats = field(repr=False, compare=False)
+    right: Floats = field(repr=False, compare=False)
+    differs: Bools = field(repr=False, compare=False)
     fix: str = ""
     place: tuple[int, ...] | None = None
     got: float | None = None
@@ -118,7 +125,10 @@ class Check:
         if self.place is not None:
             names = zip(("head", "query", "key"), self.place, strict=False)
             where = ", ".join(f"{name} {at}" for name, at in names)
-            lines.append(f"{where}: got {self.got:.9g}, expected {self.expected:.9g}")
+            got, expected = f"{self.got:.9g}", f"{self.expected:.9g}"
+            if got == expected:  # only all digits tell them apart
+                got, expected = repr(self.got), repr(self.expected)
+            lines.append(f"{where}: got {got}, expected {expected}")
         if self.also:
             lines.append(f"it cannot be told apart from: {', '.join(self.also)}")
         if self.fix:
@@ -888,20 +898,31 @@ def _answer(
     also: Iterable[Form] = (),
     distance: float | None = None,
 ) -> Check:
-    place = _first(differs) if form.verdict != "right" and differs.any() else None
+    if form.verdict == "right":
+        differs = np.zeros(given.shape, np.bool_)
+    place = _first(differs) if differs.any() else None
     others = dict.fromkeys(x.kind for x in also if x.kind != form.kind and x.verdict == "wrong")
     return Check(
         what,
         form.verdict,
         form.kind,
         form.summary,
-        form.fix,
-        place,
-        None if place is None else float(given[place]) + 0.0,  # no -0 for a reader
-        None if place is None else float(right[place]) + 0.0,
-        tuple(others) if form.verdict == "wrong" else (),
-        distance,
+        given=_frozen(given),
+        right=_frozen(right),
+        differs=_frozen(differs),
+        fix=form.fix,
+        place=place,
+        got=None if place is None else float(given[place]) + 0.0,  # no -0 for a reader
+        expected=None if place is None else float(right[place]) + 0.0,
+        also=tuple(others) if form.verdict == "wrong" else (),
+        distance=distance,
     )
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def _unknown(

@@ -317,7 +317,7 @@ def _check_heads(heads: int | None) -> None:
 def _check(options: argparse.Namespace) -> int:
     check = _checked(options)
     if options.json:
-        found = dataclasses.asdict(check)
+        found = {x.name: getattr(check, x.name) for x in dataclasses.fields(check) if x.compare}
         for number in ("got", "expected"):
             if found[number] is not None and not math.isfinite(found[number]):
                 found[number] = str(found[number])  # JSON has no infinity

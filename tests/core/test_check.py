@@ -566,6 +566,31 @@ def test_the_text_of_a_check():
     ]
 
 
+def test_all_digits_where_nine_do_not_tell_them_apart():
+    """What differs in the text differs for the eye too."""
+    slopes = alibi_slopes(8)
+    slopes[3] += 1e-12
+    assert "head 3: got 0.062500000001, expected 0.0625" in str(check_slopes(slopes))
+
+
+@pytest.mark.parametrize("one_head", [True, False])
+def test_where_it_differs(one_head):
+    """A check has the array, the right one and where they differ, from its place on."""
+    bias = np.array(distance_bias(alibi_slopes(4), 5))
+    bias[2, 3, 1] = 7
+    bias = bias[2] if one_head else bias
+    check = check_bias(bias, slopes=alibi_slopes(4)[2:3] if one_head else None)
+    head = 0 if one_head else 2
+    assert check.place == (head, 3, 1)
+    assert np.argwhere(check.differs).tolist() == [[head, 3, 1]]
+    assert (check.given.reshape(bias.shape) == bias).all()
+    assert check.right[check.place] == check.expected == -2 * alibi_slopes(4)[2]
+    for array in (check.given, check.right, check.differs):
+        assert not array.flags.writeable
+    right = check_bias(distance_bias(alibi_slopes(4), 5))
+    assert not right.differs.any()
+
+
 def test_the_distance_at_which_a_finite_mask_loses():
     """F04: -10000 loses to the bias of head 8 of 12 after 14,142 tokens."""
     bias = np.where(causal_mask(4), distance_bias(alibi_slopes(12), 4), -10000.0)
