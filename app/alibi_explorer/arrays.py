@@ -157,7 +157,9 @@ def _chosen(arrays: Arrays, name: str | None) -> Given:
     if not names:
         raise ValueError("no array is in it; save one, under any name")
     if name is None and len(names) > 1:
-        raise ValueError(f"{len(names)} arrays are in it; choose one with --name: {listed}")
+        raise ValueError(
+            f"{len(names)} arrays are in it; save one alone, or choose one with --name: {listed}"
+        )
     if name is not None and name not in arrays:
         raise ValueError(f"no array {name!r} is in it; choose one of {listed}")
     return arrays[names[0] if name is None else name]()

@@ -13,18 +13,11 @@ from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from alibi_core import (
-    Check,
-    Selection,
-    alibi_slopes,
-    calculate,
-    check_bias,
-    check_slopes,
-    check_weights,
-)
+from alibi_core import Check, Selection, alibi_slopes, calculate, check_weights
 from alibi_core.check import Format
 from alibi_core.slopes import Schedule
 from alibi_explorer.arrays import read_array
+from alibi_explorer.checking import check_array, without_batch
 from alibi_explorer.embed import embedded_page
 from alibi_explorer.layout import CONTROL_NAMES, SECTION_NAMES, THEMES, TITLE, View
 from alibi_explorer.snippet import HOSTS
@@ -329,37 +322,26 @@ def _check(options: argparse.Namespace) -> int:
 
 def _checked(options: argparse.Namespace) -> Check:
     _check_heads(options.num_heads)
-    values, dtype = read_array(options.file, options.name)
-    if values.ndim == 4 and len(values) == 1:  # a batch of one
-        values = values[0]
-    given: dict[str, Any] = {
+    given = read_array(options.file, options.name)
+    wanted: dict[str, Any] = {
         "num_heads": options.num_heads,
         "heads": options.heads,
         "max_bias": options.max_bias,
         "schedule": options.schedule,
-        "dtype": options.dtype or dtype,
-    }
-    kind = "weights" if options.logits else options.kind
-    kind = kind or ("slopes" if values.ndim == 1 else "bias")
-    if kind == "slopes":
-        if options.slopes is not None:
-            raise ValueError("--slopes are the right slopes of a bias; leave them out for slopes")
-        return check_slopes(values, **given)
-    given |= {
         "slopes": options.slopes,
         "symmetric": options.symmetric,
         "query_positions": options.query_positions,
         "key_positions": options.key_positions,
+        "dtype": options.dtype or given.dtype,
     }
-    values = values[None] if values.ndim == 1 else values  # one query
-    if kind == "bias":
-        return check_bias(values, masked=options.masked, **given)
+    if not options.logits:
+        return check_array(given, kind=options.kind, masked=options.masked, **wanted)
     if options.file == options.logits == "-":
         raise ValueError("weights and logits cannot both be standard input; name a file")
-    logits = read_array(options.logits, options.logits_name).values
-    if logits.ndim == 4 and len(logits) == 1:
-        logits = logits[0]
-    return check_weights(logits, values, scale=options.scale, **given)
+    logits = without_batch(read_array(options.logits, options.logits_name)).values
+    weights = without_batch(given).values
+    weights = weights[None] if weights.ndim == 1 else weights  # one query
+    return check_weights(logits, weights, scale=options.scale, **wanted)
 
 
 def _address(src: str, selection: Selection, view: View) -> str:
