@@ -1,4 +1,4 @@
-"""Arrays from outside, checked: those that the command reads, and what a reader of the page gives."""
+"""Arrays from outside, checked: what the command reads, and what the page is given."""
 
 from collections.abc import Mapping
 from typing import Any
