@@ -3,8 +3,8 @@
 Read them in this order; each docstring says which question its file answers:
 slopes, precision, bias, mask, softmax, attention (the method), batch, blockwise (the same for
 padded, packed, cached and long sequences), compare and reach (what follows from it), models (who
-uses it), then lesson, selection, claims, calculation (the worked example that the explorer shows)
-and practice (its questions).
+uses it), forms and check (whether yours is right), then lesson, selection, claims, calculation
+(the worked example that the explorer shows) and practice (its questions).
 """
 
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
@@ -22,13 +22,16 @@ from alibi_core.batch import block_mask, positions_from_packing, positions_from_
 from alibi_core.blockwise import alibi_attention
 from alibi_core.compare import KeyComparison, compare_keys
 from alibi_core.reach import e_distance, half_distance, nearest_share
+from alibi_core.check import AlibiFault, Check, check_bias, check_slopes, check_weights
 from alibi_core.models import MODELS, Model
 from alibi_core.selection import Selection
 from alibi_core.calculation import Calculation, Pair, calculate
 
 __all__ = [
     "MODELS",
+    "AlibiFault",
     "Calculation",
+    "Check",
     "KeyComparison",
     "Model",
     "Pair",
@@ -42,6 +45,9 @@ __all__ = [
     "causal_alibi_weights",
     "causal_mask",
     "causal_weights",
+    "check_bias",
+    "check_slopes",
+    "check_weights",
     "compare_keys",
     "distance_bias",
     "e_distance",

@@ -28,7 +28,16 @@ export function render({model, el}) {
   }
   const tell = served ? talkToHost(root, page, take) : () => {}
 
+  const showChecked = checkYours(root, (part) => {
+    if (connected) model.send_msg(part)
+    return connected
+  })
+
   model.on("msg:custom", (message) => {
+    if (message.checked) {
+      showChecked(message.checked)
+      return
+    }
     const fills = Object.entries(message.fills).map(([name, html]) => [name, () => html])
     page.show(Object.fromEntries(fills), {...page.opening, ...message.choice})
     if (message.picks === picks) page.setControls(message.choice)

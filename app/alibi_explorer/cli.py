@@ -2,14 +2,22 @@
 
 import argparse
 import contextlib
+import dataclasses
+import json
+import math
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, get_args
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from alibi_core import Selection, calculate
+from alibi_core import Check, Selection, alibi_slopes, calculate, check_weights
+from alibi_core.check import Format
+from alibi_core.slopes import Schedule
+from alibi_explorer.arrays import read_array
+from alibi_explorer.checking import check_array, without_batch
 from alibi_explorer.embed import embedded_page
 from alibi_explorer.layout import CONTROL_NAMES, SECTION_NAMES, THEMES, TITLE, View
 from alibi_explorer.snippet import HOSTS
@@ -17,7 +25,10 @@ from alibi_explorer.state import url_choice
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code is 0, or 2 where something must be put right first."""
+    """Run the command; the exit code is 0, or 2 where something must be put right first.
+
+    `check` ends with 1 where the array is wrong or unknown.
+    """
     options = _parser().parse_args(arguments)
     try:
         code: int = options.run(options)
@@ -70,7 +81,73 @@ def _parser() -> argparse.ArgumentParser:
     _add_choice(snippet)
     _add_view(snippet)
     snippet.set_defaults(run=_snippet)
+
+    slopes = commands.add_parser("slopes", help="print the slopes of a number of heads")
+    slopes.add_argument("heads", type=int, help=f"number of heads, 1 to {_MOST_HEADS}")
+    slopes.add_argument(
+        "--format", choices=_SLOPE_FORMATS, default="text", help="default: one slope a line"
+    )
+    slopes.add_argument(
+        "--heads", type=_slice, dest="part", metavar="FIRST:END", help="only these, from 0"
+    )
+    _add_schedule(slopes)
+    slopes.set_defaults(run=_slopes)
+
+    check = commands.add_parser(
+        "check",
+        help="say what slopes, a bias or weights are",
+        description="Say what slopes (head), a bias (query, key) or (head, query, key), or, with "
+        "--logits, weights are. The exit code is 0 for right or equivalent, 1 for wrong or "
+        "unknown, 2 for what cannot be read.",
+    )
+    _add_check(check)
+    check.set_defaults(run=_check)
     return parser
+
+
+def _add_schedule(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--schedule", choices=get_args(Schedule), default="reference")
+    parser.add_argument("--max-bias", type=float, default=8.0, help="default: 8, as published")
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help=".npy, .npz, .json, .csv, .txt or .safetensors; - reads standard input",
+    )
+    parser.add_argument("--name", help="which array, where the file holds several")
+    parser.add_argument(
+        "--kind",
+        choices=("slopes", "bias"),
+        help="what it should be (default: one axis is slopes, more are a bias)",
+    )
+    parser.add_argument(
+        "--logits", metavar="FILE", help="content logits: then FILE is attention weights"
+    )
+    parser.add_argument("--logits-name", help="which array of that file")
+    parser.add_argument("--num-heads", type=int, help="heads of the whole model")
+    parser.add_argument(
+        "--heads", type=_slice, metavar="FIRST:END", help="which of them these are, from 0"
+    )
+    parser.add_argument("--slopes", type=_floats, help="the right slopes, in place of a schedule")
+    _add_schedule(parser)
+    parser.add_argument(
+        "--symmetric", action="store_true", help="no causal mask: the bias is -slope * |i - j|"
+    )
+    parser.add_argument(
+        "--causal", action="store_false", dest="symmetric", help="the default: a causal mask"
+    )
+    parser.add_argument(
+        "--masked", action="store_true", help="the bias must hold the causal mask itself"
+    )
+    parser.add_argument("--query-positions", type=_positions, metavar="4:8 or 4,5,6,7")
+    parser.add_argument("--key-positions", type=_positions, metavar="0:8 or 0,1,2")
+    parser.add_argument("--scale", type=float, help="the factor of the content scores, for weights")
+    parser.add_argument(
+        "--dtype", choices=get_args(Format), help="the number format that the numbers came from"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
@@ -198,6 +275,75 @@ def _snippet(options: argparse.Namespace) -> int:
     return 0
 
 
+def _slopes(options: argparse.Namespace) -> int:
+    _check_heads(options.heads)
+    if options.part and options.part.stop > options.heads:
+        raise ValueError(
+            f"heads {options.part.start} to {options.part.stop - 1} do not all exist with "
+            f"{options.heads} heads; choose a part of 0:{options.heads}"
+        )
+    slopes = alibi_slopes(
+        options.heads, heads=options.part, max_bias=options.max_bias, schedule=options.schedule
+    )
+    print(_SLOPE_FORMATS[options.format]([repr(slope) for slope in slopes.tolist()]))
+    return 0
+
+
+# repr gives the shortest text that reads back as the same float64.
+_SLOPE_FORMATS: dict[str, Callable[[list[str]], str]] = {
+    "text": "\n".join,
+    "json": lambda slopes: f"[{', '.join(slopes)}]",
+    "csv": ",".join,
+    "c": lambda slopes: (
+        f"static const double alibi_slopes[{len(slopes)}] = {{{', '.join(slopes)}}};"
+    ),
+    "torch": lambda slopes: f"torch.tensor([{', '.join(slopes)}], dtype=torch.float64)",
+}
+_MOST_HEADS = 65536
+
+
+def _check_heads(heads: int | None) -> None:
+    if heads is not None and heads > _MOST_HEADS:
+        raise ValueError(f"{heads} heads are too many; choose 1 to {_MOST_HEADS}")
+
+
+def _check(options: argparse.Namespace) -> int:
+    check = _checked(options)
+    if options.json:
+        found = {x.name: getattr(check, x.name) for x in dataclasses.fields(check) if x.compare}
+        for number in ("got", "expected"):
+            if found[number] is not None and not math.isfinite(found[number]):
+                found[number] = str(found[number])  # JSON has no infinity
+        print(json.dumps(found, allow_nan=False))
+    else:
+        print(check)
+    return 0 if check.ok else 1
+
+
+def _checked(options: argparse.Namespace) -> Check:
+    _check_heads(options.num_heads)
+    given = read_array(options.file, options.name)
+    wanted: dict[str, Any] = {
+        "num_heads": options.num_heads,
+        "heads": options.heads,
+        "max_bias": options.max_bias,
+        "schedule": options.schedule,
+        "slopes": options.slopes,
+        "symmetric": options.symmetric,
+        "query_positions": options.query_positions,
+        "key_positions": options.key_positions,
+        "dtype": options.dtype or given.dtype,
+    }
+    if not options.logits:
+        return check_array(given, kind=options.kind, masked=options.masked, **wanted)
+    if options.file == options.logits == "-":
+        raise ValueError("weights and logits cannot both be standard input; name a file")
+    logits = without_batch(read_array(options.logits, options.logits_name)).values
+    weights = without_batch(given).values
+    weights = weights[None] if weights.ndim == 1 else weights  # one query
+    return check_weights(logits, weights, scale=options.scale, **wanted)
+
+
 def _address(src: str, selection: Selection, view: View) -> str:
     """`src` with the choice, and with what of the view differs from everything."""
     parts = urlsplit(src)
@@ -254,3 +400,34 @@ def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port; choose 0 to 65535")
     return int(text)
+
+
+def _slice(text: str) -> slice:
+    first, colon, end = text.partition(":")
+    if not (colon and first.isdecimal() and end.isdecimal() and int(first) < int(end)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no part of the heads; write 4:8")
+    return slice(int(first), int(end))
+
+
+def _positions(text: str) -> range | list[int]:
+    try:
+        if ":" in text:
+            first, end = map(int, text.split(":"))
+            if end - first > _MOST_POSITIONS:
+                raise argparse.ArgumentTypeError(f"{text!r} are too many positions")
+            return range(first, end)
+        return [int(position) for position in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} are no positions; write 4:8, or 4,5,6,7"
+        ) from None
+
+
+_MOST_POSITIONS = 2**24
+
+
+def _floats(text: str) -> list[float]:
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} are no numbers; write 0.25,0.0625") from None

@@ -76,7 +76,7 @@ def embedded_page(selection: Selection | None = None, view: View | None = None) 
 <style>{styles}</style>
 </head>
 <body>
-<main>{explorer_html(calculation, view=view, figures=False)}</main>
+<main>{explorer_html(calculation, view=view, served=False)}</main>
 <script type="application/gzip" id="lesson">{_packed(lesson_table())}</script>
 <script>{code}</script>
 </body>

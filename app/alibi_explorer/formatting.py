@@ -118,6 +118,15 @@ def points(difference: float) -> str:
     return "0.0" if text in ("+0.0", "-0.0") else _true_minus(text)
 
 
+def told_apart(*values: float) -> list[str]:
+    """Numbers from outside, of any size, with the digits that tell them apart: 6, 9, or all."""
+    for digits in (6, 9, 17):
+        written = [f"{value + 0.0:.{digits}g}".replace("inf", INFINITY) for value in values]
+        if len(set(written)) == len(values):
+            break
+    return [text.replace("-", MINUS) for text in written]
+
+
 def tokens_apart(count: int) -> str:
     return f"{count} token" if count == 1 else f"{count} tokens"
 

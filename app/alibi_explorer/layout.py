@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -11,9 +12,12 @@ from alibi_core import MODELS as PUBLISHED
 from alibi_core import Calculation, Selection
 from alibi_core.lesson import CHOICES, HEAD_COUNTS, MODELS, OPENING, PAPER_RESULT
 from alibi_core.practice import QUESTIONS
+from alibi_core.slopes import Schedule
+from alibi_explorer.arrays import ENDINGS
+from alibi_explorer.checking import PAGE_LIMIT
 from alibi_explorer.formatting import grouped, number
 from alibi_explorer.heatmaps import HEATMAPS
-from alibi_explorer.sections import SECTIONS, fill_all
+from alibi_explorer.sections import SECTIONS, SERVED_SECTIONS, fill_all
 from alibi_explorer.sections.code import LISTINGS
 from alibi_explorer.sections.practice import asked
 from alibi_explorer.snippet import frame
@@ -102,7 +106,7 @@ def script(*names: str) -> str:
 
 
 def explorer_html(
-    calculation: Calculation, *, notice: str = "", view: View | None = None, figures: bool = True
+    calculation: Calculation, *, notice: str = "", view: View | None = None, served: bool = True
 ) -> str:
     """The whole explorer as HTML, every slot filled.
 
@@ -113,8 +117,9 @@ def explorer_html(
         Plain text for the line below the controls; escaped here.
     view : View, optional
         What is shown; everything by default. The rest is there, but hidden.
-    figures : bool
-        Whether the host draws Bokeh figures; without them the tables take their place.
+    served : bool
+        Whether a server stands behind the page, which draws Bokeh figures and checks arrays;
+        without it tables take their place, and the sections that need it are left out.
     """
     view = view or View()
     fills = {slot: Markup(html) for slot, html in fill_all(calculation).items()}
@@ -134,15 +139,20 @@ def explorer_html(
         number=number,
         paper=PAPER_RESULT,
         grouped=grouped,
-        sections=[shown[name] for name in order],
+        sections=[*(shown[name] for name in order), *(SERVED_SECTIONS if served else ())],
         tour=_tour(),
         listings={name: _listing(name) for name in LISTINGS},
+        left_out=set(SECTION_NAMES) - set(view.sections),
         view=view,
         heatmaps=HEATMAPS,
         notice=notice,
         themes=THEMES,
         frame=frame("{src}"),
-        figures=figures,
+        served=served,
+        endings=ENDINGS,
+        page_limit=PAGE_LIMIT,
+        schedules=get_args(Schedule),
+        max_bias=calculation.schedule.sources[0].max_bias,
         page_title=TITLE,
     )
 

@@ -10,9 +10,10 @@ from panel.custom import Children, JSComponent
 
 from alibi_core import Selection
 from alibi_core.lesson import OPENING
+from alibi_explorer.checking import check_asked
 from alibi_explorer.figures import Figures
 from alibi_explorer.layout import assets, explorer_html, script, stylesheet
-from alibi_explorer.sections import SECTIONS, fill_all, values_of
+from alibi_explorer.sections import SECTIONS, fill_all, values_of, yours
 from alibi_explorer.state import ExplorerState, nearest_selection, url_choice
 from alibi_explorer.theme import DARK, LIGHT, figure_colours
 
@@ -30,7 +31,9 @@ class ExplorerView(JSComponent):
     figure_names = param.List(item_type=str, doc="The place of each figure on the page.")
     colours = param.Dict(doc="The colours that figures name, for light and dark.")
 
-    _esm = script("paint.js", "practice.js", "explorer.js", "tour.js", "host.js", "served.js")
+    _esm = script(
+        "paint.js", "practice.js", "explorer.js", "tour.js", "host.js", "check.js", "served.js"
+    )
 
     def __init__(self, state: ExplorerState, **params: Any) -> None:
         self._state = state
@@ -57,9 +60,20 @@ class ExplorerView(JSComponent):
         if "figures" in message:
             self._draw(str(message["figures"]))
             return
+        if isinstance(message.get("check"), dict):
+            self._check(message["check"])
+            return
         picks = message.get("picks")
         self._picks = picks if isinstance(picks, int) else self._picks
         self._pick(message)
+
+    def _check(self, asked: Mapping[str, Any]) -> None:
+        """Answer what is asked of it; nothing of it is kept."""
+        try:
+            answer = yours.answer(check_asked(asked))
+        except (TypeError, ValueError) as error:
+            answer = {"verdict": "unread", "text": f"Not read: {error}", "table": ""}
+        self._send_msg({"checked": answer})
 
     def _pick(self, asked: Mapping[str, Any]) -> None:
         selection, self._notice = nearest_selection(asked, self._state.selection)

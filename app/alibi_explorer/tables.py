@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from operator import attrgetter
 
-from alibi_core import Calculation
+from alibi_core import Calculation, Check
 from alibi_explorer import formatting as text
 from alibi_explorer.heatmaps import Heatmap
 from alibi_explorer.theme import DISTANCE_RANGE, EXPONENT_RANGE, WEIGHT_RANGE, level
@@ -55,6 +55,61 @@ def matrix(calculation: Calculation, heatmap: Heatmap, *, masked: bool = True) -
         '<thead><tr><th scope="col"><span class="q">query</span>, <span class="k">key</span></th>'
         f"{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
+
+
+def comparison(check: Check) -> str:
+    """The numbers that were checked around the first that differs, with the right ones there."""
+    place = check.place or (0,) * check.given.ndim
+    unit = "logits per token" if check.what == "slopes" else "logits"
+    told = f"Yours, {unit}" + (
+        "; ≠ differs, and below it stands the right one" if check.place else ""
+    )
+    if check.given.ndim == 1:
+        heads = _around(place[0], len(check.given), 16)
+        rows = "".join(
+            f'<tr><th scope="row">{head}</th>{_compared(check, (head,))}</tr>' for head in heads
+        )
+        shown = _shown("heads", heads, len(check.given))
+        header = f'<th scope="col">head</th><th scope="col">slope <small>{unit}</small></th>'
+    else:
+        num_heads, num_queries, num_keys = check.given.shape
+        queries = _around(place[1], num_queries, _MOST_TOKENS)
+        keys = _around(place[2], num_keys, _MOST_TOKENS)
+        rows = "".join(
+            f'<tr><th scope="row"><span class="q">{query}</span></th>'
+            f"{''.join(_compared(check, (place[0], query, key)) for key in keys)}</tr>"
+            for query in queries
+        )
+        shown = f": head {place[0]} of {num_heads}"
+        shown += _shown("queries", queries, num_queries) + _shown("keys", keys, num_keys)
+        header = '<th scope="col"><span class="q">query</span>, <span class="k">key</span></th>'
+        header += "".join(f'<th scope="col"><span class="k">{key}</span></th>' for key in keys)
+    return (
+        f'<table class="matrix compared"><caption>{told}{shown}</caption>'
+        f"<thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+_MOST_TOKENS = 8
+
+
+def _compared(check: Check, place: tuple[int, ...]) -> str:
+    got, right = check.given[place].item(), check.right[place].item()
+    if not check.differs[place]:
+        hidden = ' class="masked"' if got == -math.inf else ""
+        return f"<td{hidden}>{text.told_apart(got)[0]}</td>"
+    yours, expected = text.told_apart(got, right)
+    return f'<td class="differs"><b>≠ {yours}</b><small>{expected}</small></td>'
+
+
+def _around(place: int, count: int, most: int) -> range:
+    """At most so many of the positions 0 to count - 1, with `place` among them."""
+    first = max(min(place - most // 2, count - most), 0)
+    return range(first, min(first + most, count))
+
+
+def _shown(name: str, part: range, count: int) -> str:
+    return "" if len(part) == count else f", {name} {part[0]} to {part[-1]} of {count}"
 
 
 def worked_row(calculation: Calculation, write: Callable[[str], str] = str) -> str:

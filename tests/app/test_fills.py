@@ -138,8 +138,8 @@ def test_every_slot_has_one_place_and_every_place_a_slot():
     """The markup of the page holds each slot of each section, and no other."""
     from alibi_explorer.layout import explorer_html
 
-    for figures in (True, False):
-        html = explorer_html(calculate(Selection()), figures=figures)
+    for served in (True, False):
+        html = explorer_html(calculate(Selection()), served=served)
         assert sorted(re.findall(r'data-slot="([^"]+)"', html)) == sorted(SLOTS)
 
 
@@ -172,7 +172,7 @@ def test_a_part_is_labelled_by_what_it_rests_on(monkeypatch):
         if old[name] != new[name]
     }
 
-    html = explorer_html(calculate(Selection()), figures=False)
+    html = explorer_html(calculate(Selection()), served=False)
     labels, label = {}, ""
     for kind, slot in re.findall(
         r'<(?:h2|h3)[^>]*>(?:(?!</h).)*?<small class="kind">(\w+)|data-slot="([^"]+)"', html

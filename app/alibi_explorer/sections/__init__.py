@@ -21,6 +21,7 @@ from alibi_explorer.sections import (
     slopes,
     steps,
     worksheet,
+    yours,
 )
 from alibi_explorer.sections.section import Section, values_of
 
@@ -43,6 +44,9 @@ SECTIONS: tuple[Section, ...] = (
     code.SECTION,
 )
 
+SERVED_SECTIONS: tuple[Section, ...] = (yours.SECTION,)
+"""What only a page with a server behind it has, as it computes; they come last."""
+
 ALL_SECTIONS: tuple[Section, ...] = (controls.SECTION, *SECTIONS)
 """With the controls, whose list of heads is a fill too."""
 
@@ -64,4 +68,4 @@ def fill_all(calculation: Calculation, changed: Collection[str] | None = None) -
     return fills
 
 
-__all__ = ["ALL_SECTIONS", "SECTIONS", "Section", "fill_all", "values_of"]
+__all__ = ["ALL_SECTIONS", "SECTIONS", "SERVED_SECTIONS", "Section", "fill_all", "values_of"]
