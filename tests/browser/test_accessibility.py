@@ -76,6 +76,13 @@ def test_keyboard_only(explorer):
         "question",
         "button",  # to print the worksheet
         "details",
+        "yours",
+        "file",
+        "num_heads",
+        "max_bias",
+        "schedule",
+        "attention",
+        "button",  # to check
     ]
     assert explorer.page.locator("section details:not([open])").count() == 0
 

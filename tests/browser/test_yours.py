@@ -58,10 +58,10 @@ def test_options(yours):
     part = alibi_slopes(16, max_bias=4, schedule="geometric")[4:8]
     yours.page.get_by_label("Heads of the whole model").fill("16")
     yours.page.get_by_label("Max bias").fill("4")
-    yours.page.get_by_label("Schedule").select_option("geometric")
+    yours.page.get_by_role("combobox", name="Schedule").select_option("geometric")
     yours.check(repr(part.tolist()))
     expect(yours.verdict).to_contain_text("slopes: right (slice): heads 4 to 7")
-    yours.page.get_by_label("Attention").select_option("symmetric")
+    yours.page.get_by_role("combobox", name="Attention").select_option("symmetric")
     yours.page.get_by_label("Heads of the whole model").fill("")
     yours.check("[[0, -0.5], [-0.5, 0]]")
     expect(yours.verdict).to_contain_text("bias: right (symmetric)")
@@ -228,10 +228,10 @@ def test_it_fits_and_axe_finds_nothing(explorer, width, scheme):
 
 
 def test_the_page_without_a_server_leaves_it_out(page, tmp_path, embedded_of):
-    """The embedded page looks up and never computes, so it has no such section and no link to it."""
+    """The embedded page looks up and never computes, so it leaves the section out."""
     file = tmp_path / "explorer.html"
     file.write_text(embedded_page(), "utf-8")
     host = embedded_of(page, file.as_uri())
     host.open("?sections=yours")
     expect(page.locator("[data-section=yours], [data-link=yours]")).to_have_count(0)
-    expect(page.locator(".notice")).to_contain_text("sections “yours” is not one of")
+    expect(page.locator(".notice")).to_contain_text("Sections “yours” is not one of")
