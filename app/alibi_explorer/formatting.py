@@ -119,8 +119,8 @@ def points(difference: float) -> str:
 
 
 def told_apart(*values: float) -> list[str]:
-    """Numbers from outside, of any size, with the digits that tell them apart: 6, 9, or all."""
-    for digits in (6, 9, 17):
+    """Numbers from outside, of any size, with nine digits, or all to tell them apart."""
+    for digits in (9, 17):
         written = [f"{value + 0.0:.{digits}g}".replace("inf", INFINITY) for value in values]
         if len(set(written)) == len(values):
             break

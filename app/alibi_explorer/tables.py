@@ -80,7 +80,7 @@ def comparison(check: Check) -> str:
             f"{''.join(_compared(check, (place[0], query, key)) for key in keys)}</tr>"
             for query in queries
         )
-        shown = f": head {place[0]} of {num_heads}"
+        shown = f", head {place[0]} of {num_heads}" if num_heads > 1 else ""
         shown += _shown("queries", queries, num_queries) + _shown("keys", keys, num_keys)
         header = '<th scope="col"><span class="q">query</span>, <span class="k">key</span></th>'
         header += "".join(f'<th scope="col"><span class="k">{key}</span></th>' for key in keys)

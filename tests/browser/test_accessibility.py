@@ -79,6 +79,13 @@ def test_keyboard_only(explorer):
         "button",  # to print the worksheet
         "details",
         *["details", "button"] * 4,  # to copy the code
+        "yours",
+        "file",
+        "num_heads",
+        "max_bias",
+        "schedule",
+        "attention",
+        "button",  # to check
     ]
     assert explorer.page.locator("section details:not([open])").count() == 0
 
