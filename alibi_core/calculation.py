@@ -19,6 +19,8 @@ from alibi_core.claims import (
     Competition,
     FarAway,
     MaskAndBias,
+    NumberFormats,
+    Padding,
     Schedule,
     ThreeForms,
     both_schedules,
@@ -27,6 +29,8 @@ from alibi_core.claims import (
     far_away,
     freeze_arrays,
     mask_and_bias,
+    number_formats,
+    padding,
     three_forms,
 )
 from alibi_core.lesson import CONTENT_LOGITS, TOKENS
@@ -144,6 +148,10 @@ class Calculation:
         The slopes of ``count`` heads, and those of the plain geometric rule.
     far_away : FarAway
         Every head at the distance ``far``.
+    number_formats : NumberFormats
+        The last row of a text of ``length`` tokens, in several number formats.
+    padding : Padding
+        The query's row with padding before or behind the sentence.
     pair : Pair
         The selected query and key.
     """
@@ -221,6 +229,15 @@ class Calculation:
     @cached_property
     def far_away(self) -> FarAway:
         return far_away(self.slopes, self.selection.far)
+
+    @cached_property
+    def number_formats(self) -> NumberFormats:
+        return number_formats(self.slope, self.selection.length)
+
+    @cached_property
+    def padding(self) -> Padding:
+        chosen = self.selection
+        return padding(self.content_logits, self.slope, chosen.query, chosen.padding)
 
     @property
     def pair(self) -> Pair:

@@ -2,24 +2,27 @@
 
 Each dataclass holds the numbers of one claim, worked out once, for a view that only lays them
 out: the mask and the bias do different jobs, three forms of the bias give the same weights, a
-cached step has its place, two keys compete, slopes come from two schedules, and a bias is
-defined at any distance.
+cached step has its place, two keys compete, slopes come from two schedules, a bias is defined at
+any distance, number formats keep one form better than another, and padding changes no weight.
 
 Source: Press, Smith and Lewis, "Train Short, Test Long" (arXiv:2108.12409), section 3; the rest is
 arithmetic on the formula.
 """
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from alibi_core.attention import causal_alibi_weights, newest_query_weights
+from alibi_core.batch import positions_from_padding
 from alibi_core.bias import distance_bias, key_position_bias, row_constant
 from alibi_core.compare import KeyComparison, compare_keys
-from alibi_core.lesson import FAR_DISTANCES, FAR_MARKS, PAPER_RESULT
+from alibi_core.lesson import FAR_DISTANCES, FAR_MARKS, PAPER_RESULT, TOKENS
 from alibi_core.mask import causal_mask
+from alibi_core.precision import Half
 from alibi_core.reach import e_distance, half_distance, nearest_share
 from alibi_core.slopes import SlopeSource, alibi_slopes, slope_sources
 from alibi_core.softmax import masked_softmax
@@ -28,6 +31,9 @@ FloatArray = npt.NDArray[np.float64]
 
 AGREEMENT = 1e-12
 """Two weights are called the same up to this difference."""
+
+DIGITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+"""Number formats, and how many binary digits of a number each keeps."""
 
 
 def freeze_arrays(result: object) -> None:
@@ -222,6 +228,78 @@ class FarAway(_Frozen):
     in_table: bool
 
 
+@dataclass(frozen=True, eq=False)
+class NumberFormats(_Frozen):
+    """The last row of a text, its bias held in several number formats, at equal content.
+
+    Attributes
+    ----------
+    formats : tuple of str
+    distances : tuple of int
+        How far the keys shown are from the query, in tokens: the nearest ones, farthest first.
+    distance_weights, key_position_weights : arrays of shape (format, key)
+        Their weights from the two forms of the bias.
+    distance_moved, key_position_moved : arrays of shape (format,)
+        The share of the row that sits on other keys than in float64.
+    last_key_bias : float
+        ``slope * (T - 1)``, the largest bias of the key-position form, logits.
+    spacings : array of shape (format,)
+        How far apart the format's numbers of that size are, logits.
+    coarse_formats : tuple of str
+        The formats where that is more than the slope, so that neighbouring keys share a bias.
+    """
+
+    formats: tuple[str, ...]
+    distances: tuple[int, ...]
+    distance_weights: FloatArray
+    key_position_weights: FloatArray
+    distance_moved: FloatArray
+    key_position_moved: FloatArray
+    last_key_bias: float
+    spacings: FloatArray
+    coarse_formats: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Padding(_Frozen):
+    """The row of the query where slots of padding stand before or behind the sentence.
+
+    Attributes
+    ----------
+    query_slot : int
+        The slot of the query in the padded array.
+    tokens : tuple of (int or None), length slot
+        The token's position in the sentence; None for padding.
+    positions : int array of shape (slot,)
+        As `positions_from_padding` counts; 0 for padding.
+    allowed : bool array of shape (slot,)
+        What the query may use: neither its future nor padding.
+    bias : array of shape (slot,)
+        ``-slope * (i - j)`` of these positions, logits.
+    weights : array of shape (slot,)
+    slot_bias, unmasked_weights : arrays of shape (slot,)
+        Where the padding mask is forgotten and slots are counted: padding is a key like any other.
+    padding_weight : float
+        What padding takes of the row there.
+    agrees : bool
+        Whether `weights` of the tokens equal those without padding, up to `tolerance`.
+    tolerance : float
+        The difference up to which weights are called the same.
+    """
+
+    query_slot: int
+    tokens: tuple[int | None, ...]
+    positions: npt.NDArray[np.int64]
+    allowed: npt.NDArray[np.bool_]
+    bias: FloatArray
+    weights: FloatArray
+    slot_bias: FloatArray
+    unmasked_weights: FloatArray
+    padding_weight: float
+    agrees: bool
+    tolerance: float = AGREEMENT
+
+
 def mask_and_bias(content_logits: FloatArray, slope: float) -> MaskAndBias:
     """Weights with the mask and the bias each on and off."""
     num_tokens = len(content_logits)
@@ -337,6 +415,75 @@ def far_away(slopes: FloatArray, distance: int) -> FarAway:
         table_rows=PAPER_RESULT.train_tokens,
         in_table=distance < PAPER_RESULT.train_tokens,
     )
+
+
+def number_formats(slope: float, num_tokens: int) -> NumberFormats:
+    """The last row of a text of that many tokens, in every format and both forms."""
+    distances = tuple(range(len(TOKENS) - 1, -1, -1))
+    last, keys = [num_tokens - 1], range(num_tokens)
+    by_distance, by_key = [], []
+    for name in DIGITS:
+        half: Half | None = name if name in get_args(Half) else None  # type: ignore[assignment]
+        slopes = np.array([slope], dtype="float64" if half else name)
+        from_last = distance_bias(slopes, query_positions=last, key_positions=keys, emulate=half)
+        by_distance.append(from_last[0, 0])
+        by_key.append(key_position_bias(slopes, num_tokens, emulate=half)[0, 0])
+    distance_weights = masked_softmax(np.array(by_distance, dtype=np.float64), True)
+    key_position_weights = masked_softmax(np.array(by_key, dtype=np.float64), True)
+    last_key_bias = slope * (num_tokens - 1)
+    spacings = 2.0 ** (math.frexp(last_key_bias)[1] - np.array([*DIGITS.values()]))
+    return NumberFormats(
+        formats=tuple(DIGITS),
+        distances=distances,
+        distance_weights=distance_weights[:, -len(distances) :],
+        key_position_weights=key_position_weights[:, -len(distances) :],
+        distance_moved=_moved(distance_weights),
+        key_position_moved=_moved(key_position_weights),
+        last_key_bias=last_key_bias,
+        spacings=spacings,
+        coarse_formats=tuple(
+            name for name, spacing in zip(DIGITS, spacings, strict=True) if spacing > slope
+        ),
+    )
+
+
+def padding(content_logits: FloatArray, slope: float, query: int, slots: int) -> Padding:
+    """The query's row with slots of padding before the sentence, or behind it if positive.
+
+    The padding's own content logits are taken as 0.
+    """
+    before, behind = max(-slots, 0), max(slots, 0)
+    content = np.pad(content_logits, (before, behind))
+    is_token = np.pad(np.ones(len(content_logits), dtype=bool), (before, behind))
+    query_slot = before + query
+    positions = positions_from_padding(is_token)
+    causal = causal_mask(len(content))[query_slot]
+    allowed = causal & is_token
+    at_query = positions[[query_slot]]
+    bias = distance_bias([slope], query_positions=at_query, key_positions=positions)[0, 0] + 0.0
+    slot_bias = distance_bias([slope], len(content))[0, query_slot] + 0.0
+    weights = masked_softmax(content + bias, allowed)
+    unmasked = masked_softmax(content + slot_bias, causal)
+    alone = causal_alibi_weights(content_logits, [slope])[0, query]
+    tokens = iter(range(len(content_logits)))
+    return Padding(
+        query_slot=query_slot,
+        tokens=tuple(next(tokens) if real else None for real in is_token.tolist()),
+        positions=positions,
+        allowed=allowed,
+        bias=bias,
+        weights=weights,
+        slot_bias=slot_bias,
+        unmasked_weights=unmasked,
+        padding_weight=unmasked[~is_token].sum().item(),
+        agrees=_agree(weights[is_token], alone) and not weights[~is_token].any(),
+    )
+
+
+def _moved(weights: FloatArray) -> FloatArray:
+    """Half the sum of the differences from the first row: the total variation."""
+    moved: FloatArray = np.abs(weights - weights[0]).sum(axis=-1) / 2
+    return moved
 
 
 def _agree(weights: npt.NDArray[Any], others: npt.NDArray[Any]) -> bool:

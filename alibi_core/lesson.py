@@ -29,6 +29,12 @@ FAR_DISTANCES: tuple[int, ...] = (
 FAR_MARKS: tuple[int, ...] = (1, 10, 100, 1023, 2047, 10_000, 100_000, 1_000_000)
 """Distances along the ruler at which it lists the bias of every head, in tokens."""
 
+LENGTHS: tuple[int, ...] = (6, 64, 256, 1024, 4096, 16_384)
+"""Texts whose last row the lesson works out in several number formats, in tokens."""
+
+PADDINGS: tuple[int, ...] = (-2, 0, 2)
+"""Slots of padding that the lesson puts beside its sentence; before it where negative."""
+
 POSITIONS: range = range(len(TOKENS))
 
 CHOICES: dict[str, Sequence[int]] = {
@@ -39,12 +45,14 @@ CHOICES: dict[str, Sequence[int]] = {
     "equal": range(2),
     "count": range(1, 129),
     "far": FAR_DISTANCES,
+    "length": LENGTHS,
+    "padding": PADDINGS,
 }
 """What each part of a choice may be; the head is one of ``num_heads``."""
 
 OPENING: dict[str, int] = {
     **{"num_heads": 4, "head": 0, "query": 5, "key": 0},
-    **{"other": 5, "equal": 0, "count": 12, "far": 1023},
+    **{"other": 5, "equal": 0, "count": 12, "far": 1023, "length": 4096, "padding": -2},
 }
 """The choice that the lesson opens with: "mat" looks back to "The" in head 0 of four."""
 

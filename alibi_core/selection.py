@@ -2,7 +2,8 @@
 
 A number of heads, one of these heads, a query position and a key position. A key in the
 query's future is a valid choice: seeing it masked is part of the lesson. Some sections ask for
-one thing more: a second key, equal content, a longer list of heads, a far distance.
+one thing more: a second key, equal content, a longer list of heads, a far distance, a length of
+text, padding.
 """
 
 from dataclasses import dataclass
@@ -31,6 +32,10 @@ class Selection:
         Number of heads, 1 to 128, whose slopes are listed.
     far : int
         A distance in tokens, one of `lesson.FAR_DISTANCES`.
+    length : int
+        A number of tokens, one of `lesson.LENGTHS`, whose last row is shown in number formats.
+    padding : int
+        Slots of padding, one of `lesson.PADDINGS`: negative before the sentence, else behind it.
 
     Raises
     ------
@@ -48,6 +53,8 @@ class Selection:
     equal: int = OPENING["equal"]
     count: int = OPENING["count"]
     far: int = OPENING["far"]
+    length: int = OPENING["length"]
+    padding: int = OPENING["padding"]
 
     def __post_init__(self) -> None:
         num_heads = one_of("num_heads", self.num_heads, CHOICES["num_heads"], _ABSENT["num_heads"])
@@ -67,6 +74,8 @@ _ABSENT = {
     "equal": "equal {} is neither no nor yes",
     "count": "the lesson lists no slopes of {} heads",
     "far": "the lesson does not look at a distance of {} tokens",
+    "length": "the lesson has no text of {} tokens",
+    "padding": "the lesson has no padding of {} slots",
 }
 
 

@@ -26,7 +26,7 @@ function createExplorer(root, choose) {
   const opening = JSON.parse(root.dataset.opening) // of what single sections ask for
   const names = Object.keys(JSON.parse(root.dataset.choice))
   const forms = [...root.querySelectorAll("form")]
-  const control = Object.fromEntries(names.map((name) => [name, forms.map(({elements}) => elements[name]).find(Boolean)]))
+  const control = Object.fromEntries(names.map((name) => [name, forms.map(({elements}) => elements.namedItem(name)).find(Boolean)]))
 
   // Without what stands as it does at the opening and one section alone follows.
   const brief = (choice) => Object.fromEntries(Object.entries(choice).filter(([name, value]) => opening[name] !== value))

@@ -13,6 +13,7 @@ from alibi_core.lesson import CHOICES
 URL_NAMES = {
     **{"heads": "num_heads", "head": "head", "query": "query", "key": "key"},
     **{"other": "other", "equal": "equal", "count": "count", "far": "far"},
+    **{"length": "length", "padding": "padding"},
 }
 """Names in the URL and in messages of the page, to fields of `Selection`."""
 

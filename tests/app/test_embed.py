@@ -76,7 +76,7 @@ def test_the_table_gives_every_fill_of_every_choice(table):
 @settings(max_examples=500)
 @given(data=st.data(), num_heads=st.sampled_from(HEAD_COUNTS))
 def test_the_table_gives_the_fills_of_single_sections(table, data, num_heads):
-    """A second key, equal content, a longer list of heads and a far distance are looked up too."""
+    """What single sections ask for, from a second key to padding, is looked up too."""
     chosen = {name: data.draw(st.sampled_from(CHOICES[name]), name) for name in CHOICES}
     head = data.draw(st.integers(0, num_heads - 1), "head")
     selection = Selection(**chosen | {"num_heads": num_heads, "head": head})

@@ -27,6 +27,8 @@ SHARED = [
     for (count, head), (query, key) in itertools.product(HEADS, PAIRS)
 ]
 """What every section follows: 36 pairs in each of 136 heads."""
+SLOPES = [*((16, head) for head in range(16))]
+"""A head for each slope of the lesson."""
 ASIDE = [
     *(
         Selection(count, head, query, key, other, equal)
@@ -36,6 +38,13 @@ ASIDE = [
     ),
     *(Selection(*heads, count=count) for count in CHOICES["count"] for heads in ((4, 0), (6, 4))),
     *(Selection(count, 0, far=far) for count in HEAD_COUNTS for far in CHOICES["far"]),
+    *(Selection(*heads, length=length) for heads in SLOPES for length in CHOICES["length"]),
+    *(
+        Selection(*heads, query, padding=slots)
+        for heads in SLOPES
+        for query in range(len(TOKENS))
+        for slots in CHOICES["padding"]
+    ),
 ]
 """What single sections ask for."""
 SLOTS = {
@@ -256,6 +265,38 @@ def test_a_share_below_one_is_not_written_as_all():
     assert "above 99.9 %" in nearly
     assert "100.0 %" not in nearly
     assert "above" not in words(fill_all(calculate(Selection(far=1_000_000))))["far.table"]
+
+
+def test_number_formats_say_the_loss():
+    """At 4,096 tokens bfloat16 levels the nearest keys in the key-position form alone."""
+    fills = words(fill_all(calculate(Selection())))
+    exact, level = "6.3 8.1 10.4 13.4 17.2 22.1", "12.1 12.1 12.1 12.1 12.1 12.1 27.0"
+    assert f"bfloat16 {exact} under 0.1" in fills["formats.distance"]
+    assert f"bfloat16 {level}" in fills["formats.position"]
+    assert f"float64 {exact} 0" in fills["formats.position"]
+    assert fills["formats.remark"] == (
+        "At key 4 095, the last, the key-position form stands at 1 023.75 logits. Numbers of "
+        "that size lie 0.5 apart in float16 and 4 in bfloat16, and the biases of neighbouring keys "
+        "0.25. So float16 and bfloat16 give neighbouring keys the same bias."
+    )
+    short = words(fill_all(calculate(Selection(length=64))))["formats.remark"]
+    assert short.endswith("So every format tells neighbouring keys apart.")
+
+
+def test_padding_says_what_it_takes():
+    """Before the sentence it needs the mask, behind it the future hides it, and none changes."""
+    before, none, behind = (
+        words(fill_all(calculate(Selection(padding=slots)))) for slots in (-2, 0, 2)
+    )
+    assert "which stands in slot 7" in before["padding.table"]
+    assert "1 padding masked masked 2.0 %" in before["padding.table"]
+    assert "2 The (0) −1.25 20.0 % 19.3 %" in before["padding.table"]
+    assert "without it, padding takes 3.6 % of this row" in before["padding.remark"]
+    assert "0 The (0) −1.25 20.0 % 20.0 %" in none["padding.table"]
+    assert "padding" not in none["padding.table"].partition("masked")[2]
+    assert "7 padding masked masked masked" in behind["padding.table"]
+    for fills in (before, none, behind):
+        assert fills["padding.remark"].endswith("to a difference of 10 −12 : ✓ yes.")
 
 
 def test_the_steps_say_what_is_exact():

@@ -59,7 +59,7 @@ def test_every_step_stands_on_the_page_with_its_whole_choice():
     )
     assert [section for section, _ in steps] == [stop.section for stop in STOPS]
     for (_, attributes), stop in zip(steps, STOPS, strict=True):
-        choice = dict(re.findall(r'data-(\w+)="(\d+)"', attributes))
+        choice = dict(re.findall(r'data-(\w+)="(-?\d+)"', attributes))
         assert choice == {n: str(getattr(stop.selection, of)) for n, of in URL_NAMES.items()}
 
 

@@ -73,6 +73,8 @@ def test_keyboard_only(explorer):
         "details",
         "button",  # for each published model of the table
         "far",
+        "padding",
+        "length",
         "question",
         "button",  # to print the worksheet
         "details",

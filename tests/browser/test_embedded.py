@@ -748,7 +748,7 @@ def test_tab_reaches_everything(embedded):
     controls = ["details", "link", "button", "theme", "query", "key", "heads", "head", "button"]
     tables = ["key row", "grid cell", "details", "head row", "details", "card"]
     single = ["button", "other", "equal", "grid cell", "count", "button"]
-    single += ["details", "button", "far", "question", "button", "details"]
+    single += ["details", "button", "far", "padding", "length", "question", "button", "details"]
     assert embedded.page.locator("section details:not([open])").count() == 0
     assert [stop for stop in stops if stop != "table"] == controls + tables + single
 

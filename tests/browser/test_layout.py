@@ -1,6 +1,9 @@
 """Where things stand: in view together, never moving, never cut short."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 WIDTHS = [1280, 390]
 
@@ -62,6 +65,24 @@ def test_nothing_moves(explorer, choices, width):
         explorer.choose(**choice)
         explorer.shows(**choice)
         assert explorer.page.evaluate("probe.headings()") == first, choice
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_choice_of_one_section_moves_nothing(explorer, width):
+    """Whatever a section's own list is set to, every heading stays where it is."""
+    page = explorer.page
+    page.set_viewport_size({"width": width, "height": 800})
+    explorer.open()
+    explorer.draw()
+    first = page.evaluate("probe.headings()")
+    lists = page.locator("section .choose select")
+    assert lists.count() >= 3
+    for select in lists.all():
+        for value in select.locator("option").evaluate_all("(all) => all.map((of) => of.value)"):
+            name = select.get_attribute("name")
+            select.select_option(value)
+            expect(page).to_have_url(re.compile(rf"[?&]{name}={value}\b|^(?!.*\b{name}=)"))
+            assert page.evaluate("probe.headings()") == first, (name, value)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

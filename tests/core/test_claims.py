@@ -1,4 +1,4 @@
-"""What single sections show: competition, both schedules, far distances."""
+"""What single sections show: competition, schedules, far distances, formats, padding."""
 
 import math
 
@@ -12,9 +12,11 @@ from alibi_core.claims import (
     compete,
     far_away,
     mask_and_bias,
+    number_formats,
+    padding,
     three_forms,
 )
-from alibi_core.lesson import CONTENT_LOGITS, FAR_DISTANCES, PAPER_RESULT
+from alibi_core.lesson import CONTENT_LOGITS, FAR_DISTANCES, LENGTHS, PADDINGS, PAPER_RESULT
 
 PAIRS = [(key, other) for key in range(6) for other in range(6) if key != other]
 
@@ -175,11 +177,65 @@ def test_far_away(distance):
     assert PAPER_RESULT.train_tokens == 1024
 
 
+def test_the_reported_loss_of_half_precision():
+    """At 4,096 tokens the last key of a steep head falls from 0.569 to 0.071 in bfloat16."""
+    formats = number_formats(alibi_slopes(40)[0].item(), 4096)
+    half, brain = formats.formats.index("float16"), formats.formats.index("bfloat16")
+    assert math.isclose(formats.distance_weights[0, -1], 0.5686762950684078)
+    assert math.isclose(formats.distance_weights[brain, -1], 0.5681977966609241)
+    assert math.isclose(formats.key_position_weights[brain, -1], 0.07142856051954984)
+    assert math.isclose(formats.key_position_weights[half, -1], 0.7509270829501833)
+    assert math.isclose(formats.distance_moved[brain], 0.0006096311758164343)
+    assert math.isclose(formats.key_position_moved[brain], 0.7054784365331033)
+
+
+@pytest.mark.parametrize("num_tokens", LENGTHS)
+@pytest.mark.parametrize("slope", alibi_slopes(16)[::5].tolist())
+def test_number_formats(num_tokens, slope):
+    """float64 is exact, float16's spacing is NumPy's, and coarse formats let keys share a bias."""
+    formats = number_formats(slope, num_tokens)
+    away = np.exp(-slope * np.arange(num_tokens, dtype=float))
+    exact = (away / away.sum())[: len(formats.distances)][::-1]
+    assert np.allclose(formats.distance_weights[0], exact, rtol=1e-9)
+    assert np.allclose(formats.key_position_weights[0], exact, rtol=1e-9)
+    assert formats.distance_moved[0] == formats.key_position_moved[0] == 0
+    assert (formats.key_position_moved[1:] >= 0).all()
+    half = formats.formats.index("float16")
+    size = 2.0 ** math.floor(math.log2(formats.last_key_bias))
+    assert formats.spacings[half] == np.spacing(np.float16(size))
+    if "float16" in formats.coarse_formats:
+        keys = num_tokens - 1 - np.array(formats.distances)
+        assert len(set(np.float16(slope * keys).tolist())) < len(keys)
+    assert "float64" not in formats.coarse_formats
+
+
+@pytest.mark.parametrize("slots", PADDINGS)
+@pytest.mark.parametrize("query", range(6))
+@pytest.mark.parametrize("slope", [0.5, 0.00390625])
+def test_padding_changes_no_weight(slots, query, slope):
+    """Masked padding on either side leaves bias and weights; unmasked it takes some, if before."""
+    content = np.array(CONTENT_LOGITS)
+    padded = padding(content, slope, query, slots)
+    at = [slot for slot, token in enumerate(padded.tokens) if token is not None]
+    assert [padded.tokens[slot] for slot in at] == list(range(6))
+    assert padded.positions[at].tolist() == list(range(6))
+    assert padded.query_slot == at[query]
+    alone = causal_alibi_weights(content, [slope])[0, query]
+    assert np.allclose(padded.weights[at], alone, rtol=1e-14, atol=0)
+    assert padded.weights.sum() == pytest.approx(1)
+    assert padded.agrees
+    assert padded.bias[at].tolist() == [-slope * (query - key) for key in range(6)]
+    taken = sum(math.exp(-slope * (query + away)) for away in (1, 2)) if slots < 0 else 0
+    kept = sum(math.exp(content[key] - slope * (query - key)) for key in range(query + 1))
+    assert padded.padding_weight == pytest.approx(taken / (taken + kept))
+
+
 def test_results_are_read_only():
     """The arrays of a claim cannot be written to."""
     calculation = calculate(Selection())
     for name in (
         *("mask_and_bias", "forms", "cached_step", "competition", "schedule", "far_away"),
+        *("number_formats", "padding"),
     ):
         arrays = [of for of in vars(getattr(calculation, name)).values() if hasattr(of, "flags")]
         assert arrays

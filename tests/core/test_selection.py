@@ -61,6 +61,8 @@ def test_numpy_integers_become_ints():
             "the lesson does not look at a distance of 7 tokens; choose 1, 2, 5, 10, 20, 50, 100, "
             "200, 500, 1023, 2047, 5000, 10000, 100000, 1000000",
         ),
+        ({"length": 7}, "the lesson has no text of 7 tokens; choose 6, 64, 256, 1024, 4096, 16384"),
+        ({"padding": 1}, "the lesson has no padding of 1 slots; choose -2, 0, 2"),
         ({"key": -2}, "key -2 is not a position of the 6 tokens; choose 0 to 5"),
     ],
 )
