@@ -354,7 +354,7 @@ class Embedded(Explorer):
         self.page.wait_for_function(
             """(choice) => {
                 const {elements} = document.querySelector("form.controls")
-                return Object.keys(choice).every((name) => elements[name].value == choice[name])
+                return Object.keys(choice).every((name) => elements.namedItem(name).value == choice[name])
             }""",
             arg=choice,
         )

@@ -39,7 +39,7 @@ window.probe = {
   },
 
   control(name) {
-    return [...document.forms].map(({elements}) => elements[name]).find(Boolean)
+    return [...document.forms].map(({elements}) => elements.namedItem(name)).find(Boolean)
   },
 
   // What the controls say, without what stands as it does at the opening and one section alone follows.
