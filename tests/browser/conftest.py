@@ -354,7 +354,8 @@ class Embedded(Explorer):
         self.page.wait_for_function(
             """(choice) => {
                 const {elements} = document.querySelector("form.controls")
-                return Object.keys(choice).every((name) => elements.namedItem(name).value == choice[name])
+                const standing = (name) => elements.namedItem(name).value
+                return Object.keys(choice).every((name) => standing(name) == choice[name])
             }""",
             arg=choice,
         )
