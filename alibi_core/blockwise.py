@@ -12,6 +12,7 @@ does not need O(n^2) memory" (arXiv:2112.05682); Shazeer (arXiv:1911.02150) and 
 (arXiv:2305.13245) for key heads that several query heads share.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,7 @@ from alibi_core._checks import (
 )
 from alibi_core.softmax import exponentials_in_place
 
-_BLOCK = 2**19  # elements of a block's logits: 2 MiB of float32
-_LEAST_ROWS = 64  # below this many queries a matrix product wastes its time
+_ROWS = 128  # queries of a block: fewer waste a matrix product's time, more are not faster
 
 
 def alibi_attention(
@@ -76,7 +76,9 @@ def alibi_attention(
     -------
     float array of shape (batch, head, query, value_dim)
         The values mixed by the weights, zeros where a query has no allowed key. In the dtype of
-        q, k and v; float16 and ml_dtypes' bfloat16 are computed in float32.
+        q, k and v; float16 and ml_dtypes' bfloat16 are computed in float32. A key counts as
+        weight 0 once its weight is that of the row's largest times 1e-31 (float64: 1e-292): its
+        product with a value could be subnormal, with few digits left and a hundred times slower.
 
     Raises
     ------
@@ -136,10 +138,11 @@ def alibi_attention(
         allowed = _mask(allowed, (batch, num_heads, num_queries, num_keys))
 
     output = np.zeros((batch, num_heads, num_queries, v.shape[-1]), dtype)
-    rows = max(_LEAST_ROWS, _BLOCK // num_keys)
+    least = math.log(np.finfo(dtype).tiny / np.finfo(dtype).eps)
     with np.errstate(all="ignore"):  # an overflow becomes inf, which the softmax names
-        for b, number in np.ndindex(batch, -(-num_queries // rows)):
-            block = slice(number * rows, (number + 1) * rows)
+        longest = np.sqrt(np.einsum("bhkd,bhkd->bhk", k, k).max(axis=-1))
+        for b, number in np.ndindex(batch, -(-num_queries // _ROWS)):
+            block = slice(number * _ROWS, (number + 1) * _ROWS)
             at = queries_at[b, block, None]
             seen = np.flatnonzero(keys_at[b] <= np.max(at)) if causal else np.arange(num_keys)
             if not seen.size:
@@ -148,15 +151,38 @@ def alibi_attention(
             distance = at - keys_at[b, keys]
             masked = distance < 0 if causal else np.zeros(distance.shape, np.bool_)
             distance = np.abs(distance).astype(dtype)  # once: int64 would widen float32
+            behind = _behind(keys_at[b, keys], np.min(at))
             for head, slope in enumerate(slopes):
                 key_head = head // (num_heads // key_heads)
-                logits = (q[b, head, block] * dtype.type(scale)) @ k[b, key_head, keys].T
-                logits -= slope * distance
+                queries = q[b, head, block] * dtype.type(scale)
+                near = slice(None)
+                if causal and allowed is None:
+                    # No content score is above `most`: a key so far behind has no weight left.
+                    most = np.linalg.norm(queries, axis=-1).max() * longest[b, key_head]
+                    near = _span(~(behind > (2 * most - least) / slope))
+                logits = queries @ k[b, key_head, keys][near].T
+                logits -= slope * distance[:, near]
                 blocked = masked if allowed is None else masked | ~allowed[b, head, block, keys]
-                np.copyto(logits, -np.inf, where=blocked)
-                sums = exponentials_in_place(logits)
-                output[b, head, block] = (logits @ v[b, key_head, keys]) / sums
+                np.copyto(logits, -np.inf, where=blocked[:, near])
+                sums = exponentials_in_place(logits, least=least)
+                output[b, head, block] = (logits @ v[b, key_head, keys][near]) / sums
     return output.astype(returned, copy=False)
+
+
+def _span(needed: npt.NDArray[np.bool_]) -> slice:
+    """From the first to the last index that is needed."""
+    found = np.flatnonzero(needed)
+    return slice(found[0], found[-1] + 1)
+
+
+def _behind(keys_at: npt.NDArray[np.int64], query_at: np.int64) -> npt.NDArray[np.int64]:
+    """How far each key lies behind the nearest that a query at `query_at` may use.
+
+    Not above 0 where it may use none.
+    """
+    usable = keys_at <= query_at
+    nearest: np.int64 = keys_at.max(where=usable, initial=keys_at.min())
+    return nearest - keys_at
 
 
 def _check_shapes(q: npt.NDArray[Any], k: npt.NDArray[Any], v: npt.NDArray[Any]) -> None:

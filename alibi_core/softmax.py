@@ -65,10 +65,11 @@ def masked_softmax(logits: npt.ArrayLike, allowed: npt.ArrayLike) -> npt.NDArray
     return weights
 
 
-def exponentials_in_place(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def exponentials_in_place(logits: npt.NDArray[Any], *, least: float = -np.inf) -> npt.NDArray[Any]:
     """Turn masked logits into ``exp(logit - largest of the row)``; return the row sums.
 
-    Masked keys hold ``-inf``. The sums have shape (..., 1) and are 1 where no key is allowed.
+    Masked keys hold ``-inf``. A logit that is further below the largest than `least` says gives 0.
+    The sums have shape (..., 1) and are 1 where no key is allowed.
     """
     largest = logits.max(axis=-1, keepdims=True)
     if not (largest < np.inf).all():
@@ -77,6 +78,8 @@ def exponentials_in_place(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
             "find where it arises, or mask that key with allowed=False"
         )
     logits -= np.where(np.isneginf(largest), 0, largest)
+    if least > -np.inf:
+        logits[logits < least] = -np.inf
     np.exp(logits, out=logits)
     sums: npt.NDArray[Any] = logits.sum(axis=-1, keepdims=True)
     sums[sums == 0] = 1

@@ -1,3 +1,4 @@
+import math
 import tracemalloc
 import warnings
 from itertools import pairwise
@@ -18,7 +19,7 @@ from alibi_core import (
 )
 
 SEED = st.integers(0, 999)
-BLOCK, LEAST_ROWS = blockwise._BLOCK, blockwise._LEAST_ROWS
+ROWS = blockwise._ROWS
 NEAR = {"rtol": 1e-11, "atol": 1e-13}
 
 
@@ -38,8 +39,7 @@ def random_qkv(shape=(1, 2, 5), key_heads=None, num_keys=None, seed=0, dims=(4, 
 def _rows(request):
     """Every test runs with several blocks of queries, and with one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blockwise, "_BLOCK", 0)
-        patch.setattr(blockwise, "_LEAST_ROWS", request.param)
+        patch.setattr(blockwise, "_ROWS", request.param)
         yield
 
 
@@ -233,6 +233,52 @@ def test_masked_keys_may_hold_anything(dtype, garbage):
     np.testing.assert_array_equal(output, expected)
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from([8.0, 1.0, 0.3, 0.01]),
+    st.sampled_from([1.0, 300.0]),
+    st.sampled_from([(np.float32, 1e-5), (np.float64, 1e-11)]),
+    SEED,
+)
+def test_far_keys(slope, factor, precision, seed):
+    """A key too far to count, or of a content that makes up for it, is as in the whole matrix."""
+    dtype, near = precision
+    q, k, v = (x.astype(dtype) for x in random_qkv((1, 2, 300), seed=seed))
+    k[:, :, np.random.default_rng(seed).integers(300)] *= factor
+    whole = causal_alibi_attention(q, k, v, [slope, 0.5])
+    np.testing.assert_allclose(alibi_attention(q, k, v, [slope, 0.5]), whole, near, near)
+    order = np.random.default_rng(seed).permutation(300)
+    places = {"query_positions": range(300), "key_positions": order}
+    shuffled = alibi_attention(q, k[:, :, order], v[:, :, order], [slope, 0.5], **places)
+    np.testing.assert_allclose(shuffled, whole, near, near)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "below", "share"),
+    [
+        (np.float32, 69, math.exp(-69)),
+        (np.float32, 73, 0),
+        (np.float64, 650, math.exp(-650)),
+        (np.float64, 680, 0),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"allowed": np.ones((1, 2), bool)}], ids=["", "mask"])
+def test_the_least_weight(dtype, below, share, options):
+    """A weight counts down to 1e-31 (float64: 1e-292) of the largest; a lesser one is 0."""
+    q, v = np.zeros((1, 1, 1, 1), dtype), np.array([1, 0], dtype)[None, None, :, None]
+    output = alibi_attention(q, np.zeros_like(v), v, [below], **options)
+    np.testing.assert_allclose(output.item(), share, rtol=1e-5)
+
+
+@pytest.mark.parametrize("place", [0, 299])
+def test_nan_far_behind_is_refused(place):
+    """NaN in an allowed key is an error, however far it lies behind."""
+    q, k, v = random_qkv((1, 2, 300))
+    k[:, :, place] = np.nan
+    with pytest.raises(ValueError, match="an allowed logit is NaN"):
+        alibi_attention(q, k, v, [8.0, 4.0])
+
+
 def test_huge_logits_do_not_warn():
     """Logits near the largest float, of either sign, and huge slopes give finite outputs."""
     q, k, v = random_qkv(dims=(1, 3))
@@ -288,8 +334,7 @@ def test_bfloat16_of_ml_dtypes():
 
 def test_memory_grows_with_the_tokens(monkeypatch):
     """At 4,096 tokens and 2 heads it holds less than a sixth of the two whole matrices."""
-    monkeypatch.setattr(blockwise, "_BLOCK", BLOCK)
-    monkeypatch.setattr(blockwise, "_LEAST_ROWS", LEAST_ROWS)
+    monkeypatch.setattr(blockwise, "_ROWS", ROWS)
     q = np.zeros((1, 2, 4096, 16), np.float32)
     tracemalloc.start()
     output = alibi_attention(q, q, q, [0.5, 0.25])
