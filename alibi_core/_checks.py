@@ -58,6 +58,9 @@ def positive_number(name: str, value: object, fix: str) -> float:
     return number
 
 
+_FARTHEST = 2**62 - 1
+
+
 def positions(name: str, value: object, *, per_row: bool = False) -> npt.NDArray[np.int64]:
     """`value` as token positions of shape (token,): any integers, in any order.
 
@@ -74,9 +77,10 @@ def positions(name: str, value: object, *, per_row: bool = False) -> npt.NDArray
             f"{name} must be one or more integers in {dimensions}, got shape {array.shape} and "
             f"dtype {array.dtype}; pass positions such as range(6)"
         )
-    if array.dtype == np.uint64 and (array > np.iinfo(np.int64).max).any():
+    if array.size and (int(array.min()) < -_FARTHEST or int(array.max()) > _FARTHEST):
         raise ValueError(
-            f"{name} must be below 2**63, got {array.max()}; subtract a constant from all"
+            f"{name} must be between -2**62 and 2**62, so that distances fit 64 bits, "
+            f"got {array.min()} to {array.max()}; subtract a constant from all"
         )
     return array.astype(np.int64)
 

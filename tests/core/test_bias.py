@@ -201,7 +201,14 @@ def test_float32_stays_float32():
     assert row_constant(slopes, [5]).dtype == np.float32
 
 
-def test_positions_beyond_int64_are_refused():
-    """uint64 positions do not wrap round in silence."""
-    with pytest.raises(ValueError, match="below 2"):
-        token_distance(query_positions=np.array([2**64 - 1], np.uint64), key_positions=[0])
+@pytest.mark.parametrize(
+    "far", [np.array([2**64 - 1], np.uint64), [2**62], [-(2**62)], [2**63 - 1], [-(2**63)]], ids=str
+)
+def test_positions_whose_distance_wraps_round_are_refused(far):
+    """No far key becomes a future one because a difference of positions is beyond 64 bits."""
+    with pytest.raises(ValueError, match=r"between -2\*\*62 and 2\*\*62"):
+        token_distance(query_positions=far, key_positions=[0])
+    with pytest.raises(ValueError, match=r"between -2\*\*62 and 2\*\*62"):
+        key_position_bias([0.5], key_positions=far)
+    edge = 2**62 - 1
+    assert token_distance(query_positions=[edge], key_positions=[-edge]).item() == 2**63 - 2
