@@ -180,8 +180,7 @@ def _behind(keys_at: npt.NDArray[np.int64], query_at: np.int64) -> npt.NDArray[n
 
     Not above 0 where it may use none.
     """
-    usable = keys_at <= query_at
-    nearest: np.int64 = keys_at.max(where=usable, initial=keys_at.min())
+    nearest: np.int64 = np.max(np.where(keys_at <= query_at, keys_at, np.min(keys_at)))
     return nearest - keys_at
 
 
