@@ -6,7 +6,7 @@ against each mistake, and says which it is:
 
 >>> from alibi_core import check_slopes
 >>> print(check_slopes([1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125]))
-slopes: wrong (off-by-one): the exponent counts heads from 0 instead of 1
+slopes: wrong (off-by-one): slopes whose exponent counts heads from 0 instead of 1
   head 0: got 1, expected 0.5
   fix: use 2 ** (-max_bias * (h + 1) / H) with h from 0, so that head 0 is not 1
 
@@ -53,6 +53,29 @@ Bools = npt.NDArray[np.bool_]
 _EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 _LEAST = {"float64": 2.0**-1074, "float32": 2.0**-149, "float16": 2.0**-24, "bfloat16": 2.0**-133}
 _NO_WEIGHT = 104.0  # logits: exp(-104) is 0 in float32
+_FARTHEST = 1e9  # tokens; no sequence is longer
+_MOST_ROUNDING = 0.125  # of a weight that counts; more rounding explains nothing
+
+
+class _Precision(NamedTuple):
+    """How a number differs from the exact one: by its format, and by a tolerance beyond that."""
+
+    format: Format
+    rtol: float = 0.0
+    atol: float = 0.0
+
+    @property
+    def is_stated(self) -> bool:
+        return bool(self.rtol or self.atol)
+
+    @property
+    def eps(self) -> float:
+        return _EPS[self.format]
+
+    @property
+    def wide_eps(self) -> float:
+        """Of what is computed in a wider format, as a softmax is, and rounded at the end."""
+        return min(self.eps, _EPS["float32"])
 
 
 class AlibiFault(AssertionError):
@@ -80,7 +103,8 @@ class Check:
         Where it first differs from the right array: (head,) of slopes, (head, query, key) of
         the others. None where it does not.
     got, expected : float or None
-        The numbers there: logits, or shares.
+        The numbers there: logits, or shares. `expected` is None too where the right slope is not
+        known, as it is of one head alone.
     given, right : array of shape (head,) or (head, query, key)
         The array and the right one, read-only. `right` says what belongs where `differs`.
     differs : bool array of the same shape
@@ -125,10 +149,13 @@ class Check:
         if self.place is not None:
             names = zip(("head", "query", "key"), self.place, strict=False)
             where = ", ".join(f"{name} {at}" for name, at in names)
-            got, expected = f"{self.got:.9g}", f"{self.expected:.9g}"
-            if got == expected:  # only all digits tell them apart
-                got, expected = repr(self.got), repr(self.expected)
-            lines.append(f"{where}: got {got}, expected {expected}")
+            got, expected = f"{self.got:.9g}", ""
+            if self.expected is not None:
+                expected = f"{self.expected:.9g}"
+                if got == expected:  # only all digits tell them apart
+                    got, expected = repr(self.got), repr(self.expected)
+                expected = f", expected {expected}"
+            lines.append(f"{where}: got {got}{expected}")
         if self.also:
             lines.append(f"it cannot be told apart from: {', '.join(self.also)}")
         if self.fix:
@@ -144,6 +171,8 @@ def check_slopes(
     max_bias: float = 8.0,
     schedule: Schedule = "reference",
     dtype: Format | None = None,
+    rtol: float = 0.0,
+    atol: float = 0.0,
 ) -> Check:
     """What these slopes are.
 
@@ -159,6 +188,9 @@ def check_slopes(
         As in `alibi_slopes`.
     dtype : {"float64", "float32", "float16", "bfloat16"}, optional
         The number format of the slopes, where the array does not say it itself.
+    rtol, atol : float
+        How far a number may be off beyond rounding, as in `numpy.allclose`, such as by half of the
+        last printed digit. What fits only so is equivalent, to that tolerance.
 
     Returns
     -------
@@ -179,6 +211,7 @@ def check_slopes(
     'local-count'
     """
     given, own = _numbers("slopes", slopes, dtype)
+    precisions = _precisions(given, own, rtol, atol)
     if given.ndim != 1 or not given.size:
         raise ValueError(
             f"slopes must have shape (head,), got shape {given.shape}; pass one slope a head"
@@ -193,7 +226,7 @@ def check_slopes(
         schedule=schedule,
     )
     with np.errstate(all="ignore"):  # an overflow is infinite, and fits nothing
-        return _check_slopes(given, own, wanted)
+        return _check_slopes(given, precisions, wanted)
 
 
 def check_bias(
@@ -210,6 +243,8 @@ def check_bias(
     allowed: npt.ArrayLike | None = None,
     masked: bool = False,
     dtype: Format | None = None,
+    rtol: float = 0.0,
+    atol: float = 0.0,
 ) -> Check:
     """What this bias is, with or without a mask in it.
 
@@ -230,7 +265,7 @@ def check_bias(
         True = allowed; what else than the future is masked, such as padding.
     masked : bool
         No mask comes after this bias, so that it must mask the future itself.
-    dtype
+    dtype, rtol, atol
         As in `check_slopes`.
 
     Returns
@@ -257,6 +292,7 @@ under a causal mask
       fix: subtract slope * (i - j), the distance from the query back to the key
     """
     given, own = _numbers("bias", bias, dtype)
+    precisions = _precisions(given, own, rtol, atol)
     one_head = given.ndim == 2
     given = given[None] if one_head else given
     if given.ndim != 3 or not given.size:
@@ -277,7 +313,7 @@ under a causal mask
     if one_head and (slopes, num_heads, heads) == (None, None, None):
         wanted = replace(wanted, any_slope=True)
     with np.errstate(all="ignore"):
-        return _check_bias(given, own, grid, wanted, masked)
+        return _check_bias(given, precisions, grid, wanted, masked)
 
 
 def check_weights(
@@ -376,7 +412,7 @@ def check_weights(
             "weights do not say which heads they are of; pass heads=slice(first, last)"
         )
     with np.errstate(all="ignore"):
-        return _check_weights(given, own, logits, grid, wanted, scale)
+        return _check_weights(given, _precisions(given, own), logits, grid, wanted, scale)
 
 
 class _Grid(NamedTuple):
@@ -448,36 +484,42 @@ def _fitting(
     return found or (list(fitted_forms(given, wanted, fits)) if exact else [])
 
 
-def _check_slopes(given: Floats, own: Format, wanted: Wanted) -> Check:
+def _check_slopes(given: Floats, precisions: list[_Precision], wanted: Wanted) -> Check:
     right = wanted.right(given)
 
-    def close(number_format: Format, values: Floats) -> Bools:
-        return _close(given, values, _roundings(number_format, 1, wanted), number_format)
+    def close(precision: _Precision, values: Floats) -> Bools:
+        return _close(given, values, _roundings(precision, 1, wanted), precision)
 
-    def fits(number_format: Format, values: Floats) -> bool:
-        return bool(close(number_format, values).all())
+    def fits(precision: _Precision, values: Floats) -> bool:
+        return bool(close(precision, values).all())
 
+    own = precisions[0]
     differs = ~close(own, right)
-    for number_format in _formats(given, own):
-        exact = number_format in (own, "float32")
-        found = _fitting(given, wanted, partial(fits, number_format), exact=exact)
+    for precision in precisions:
+        exact = _is_exact(precision, own)
+        found = _fitting(given, wanted, partial(fits, precision), exact=exact)
         if found:
-            best = _rounded(found[0], number_format, own)
+            best = _rounded(found[0], precision, own)
+            differs = ~close(precision, right) if precision.is_stated else differs
             return _answer("slopes", best, differs, given, right, also=found)
     distances = [(float(np.max(np.abs(given - x.values))), x) for x in slope_forms(given, wanted)]
     return _unknown("slopes", distances, differs, given, right)
 
 
-def _check_bias(given: Floats, own: Format, grid: _Grid, wanted: Wanted, masked: bool) -> Check:
-    first = next(grid.forms(factors_only=True))
+def _check_bias(
+    given: Floats, precisions: list[_Precision], grid: _Grid, wanted: Wanted, masked: bool
+) -> Check:
+    first, own = next(grid.forms(factors_only=True)), precisions[0]
     slopes = _slopes_in(given, first, grid.visible)
     right_slopes = wanted.right(np.ones(len(given)) if slopes is None else slopes)
     right = _outer(right_slopes, first.values)
+    if wanted.any_slope:  # until the form is known in which it stands
+        right = np.full(given.shape, np.nan)
 
-    def differs(rtol: float) -> Bools:
-        return grid.visible & ~_close(given, right, rtol, own)
+    def differs(precision: _Precision) -> Bools:
+        close = _close(given, right, _roundings(precision, 4, wanted), precision)
+        return grid.visible & ~close & ~np.isnan(right)
 
-    rtol = _roundings(own, 4, wanted)
     blocked = np.isneginf(given) & grid.visible
     if blocked.any():
         found = _blocked_forms(blocked, grid)
@@ -495,26 +537,40 @@ def _check_bias(given: Floats, own: Format, grid: _Grid, wanted: Wanted, masked:
     if slopes is None and not given[:, grid.visible].any():
         words = "zero, as it must be, with no two tokens that see each other: it tells no slope"
         matched = (first, Form("none", "right", right_slopes, words))
-        return _with_mask(matched, first._replace(summary=words), given, grid, rtol, masked)
+        form = first._replace(summary=words)
+        return _with_mask(matched, form, given, grid, wanted, own, masked)
+    if _is_constant(given, first.values, grid.visible):
+        form = Form(
+            "zero",
+            "wrong",
+            right,
+            f"{'constant in each row' if given[:, grid.visible].any() else 'zero'}, "
+            "so there is no ALiBi at all",
+            "add -slope * distance to the logits, with the slopes of alibi_slopes(num_heads)",
+        )
+        return _answer("bias", form, differs(own), given, right)
 
-    for number_format in _formats(given, own):
-        exact = number_format in (own, "float32")
-        matches = list(_bias_matches(given, grid, wanted, number_format, exact=exact))
+    for precision in precisions:
+        exact = _is_exact(precision, own)
+        matches = list(_bias_matches(given, grid, wanted, precision, exact=exact))
         if not matches:
             continue
         matches.sort(key=lambda x: (_faults(x), x[1].verdict == "wrong"))  # a stable sort
         best = matches[0]
+        if wanted.any_slope:
+            right = _outer(np.abs(best[1].values), first.values)
         form = _one_form(*best)
         if form.verdict == "equivalent" and _steps_lost(given, best, grid.visible):
-            form = positions_rounded(best[0].values, number_format)
-        form = _rounded(form, number_format, own)
+            form = positions_rounded(best[0].values, precision.format)
+        form = _rounded(form, precision, own)
         if form.verdict == "wrong":
             also = [_one_form(*x) for x in matches if _faults(x) == _faults(best)]
-            return _answer("bias", form, differs(rtol), given, right, also=also)
-        rtol_found = _roundings(number_format, 4, wanted)
-        check = _with_mask(best, form, given, grid, rtol_found, masked)
+            at = precision if precision.is_stated else own
+            return _answer("bias", form, differs(at), given, right, also=also)
+        check = _with_mask(best, form, given, grid, wanted, precision, masked)
         if check.place is None and check.verdict == "equivalent":
-            return _answer("bias", form, differs(rtol), given, right)
+            at = precision if precision.is_stated else own
+            return _answer("bias", form, differs(at), given, right)
         return check
 
     distances = [
@@ -522,21 +578,32 @@ def _check_bias(given: Floats, own: Format, grid: _Grid, wanted: Wanted, masked:
         for form in grid.forms(factors_only=True)
         if grid.visible.any()
     ]
-    return _unknown("bias", distances, differs(rtol), given, right)
+    return _unknown("bias", distances, differs(own), given, right)
+
+
+def _is_constant(given: Floats, factor: Floats, cells: Bools) -> bool:
+    """Whether each row holds one number, in spite of its distances."""
+
+    def spread(values: Floats) -> Floats:
+        low, high = np.where(cells, values, np.inf), np.where(cells, values, -np.inf)
+        return np.asarray(np.max(high, axis=-1) - np.min(low, axis=-1))
+
+    tells = spread(factor) > 0
+    return bool(tells.any()) and not (spread(given)[:, tells] > 0).any()
 
 
 _Match = tuple[Form, Form]  # of the factor and of the slopes
 
 
 def _bias_matches(
-    given: Floats, grid: _Grid, wanted: Wanted, number_format: Format, *, exact: bool
+    given: Floats, grid: _Grid, wanted: Wanted, precision: _Precision, *, exact: bool
 ) -> Iterator[_Match]:
-    rtol = _roundings(number_format, 4, wanted)
+    rtol = _roundings(precision, 4, wanted)
     for form in grid.forms(factors_only=True):
         slopes = _slopes_in(given, form, grid.visible, least=3 if wanted.any_slope else 2)
         if slopes is None or not np.isfinite(slopes).all():
             continue
-        fits = partial(_bias_fits, given, grid.visible, rtol, number_format, form)
+        fits = partial(_bias_fits, given, grid.visible, rtol, precision, form)
         for found in _fitting(slopes, wanted, fits, exact=exact):
             yield form, found
             if form.verdict == found.verdict == "right":
@@ -560,7 +627,7 @@ def _slopes_in(given: Floats, form: Form, cells: Bools, *, least: int = 2) -> Fl
 
 
 def _bias_fits(
-    given: Floats, cells: Bools, rtol: float, number_format: Format, form: Form, slopes: Floats
+    given: Floats, cells: Bools, rtol: float, precision: _Precision, form: Form, slopes: Floats
 ) -> bool:
     """Whether the bias is `slopes` times the form in these cells: some of them first, then all."""
     thin = np.ix_(*(np.unique(np.linspace(0, n - 1, 32).astype(int)) for n in cells.shape))
@@ -573,7 +640,7 @@ def _bias_fits(
                 at_anchor = got[rows, anchor][:, None]
                 constant = at_anchor - expected[rows, anchor][:, None]
                 expected, slack = expected + constant, np.abs(constant) + np.abs(at_anchor)
-            if not (_close(got, expected, rtol, number_format, slack) | ~used).all():
+            if not (_close(got, expected, rtol, precision, slack) | ~used).all():
                 return False
     return True
 
@@ -594,9 +661,6 @@ def _one_form(form: Form, slopes: Form) -> Form:
             summary="the sign is reversed, so that far keys gain",
             fix="subtract slope * (i - j), the distance from the query back to the key",
         )
-    elif slopes.kind == "zero":
-        summary = "zero for every query and key, so there is no ALiBi at all"
-        slopes = slopes._replace(summary=summary)
     else:
         slopes = slopes._replace(summary=f"{form.summary}, with {slopes.summary}")
     if form.verdict != "wrong":
@@ -615,6 +679,7 @@ def _steps_lost(given: Floats, match: _Match, cells: Bools) -> bool:
     form, slopes = match
     both = cells[:, 1:] & cells[:, :-1]
     step = np.diff(form.values, axis=-1)
+    both &= step != 0  # keys that share a position
     return any(
         (np.abs(np.diff(values, axis=-1) / slope - step) >= np.abs(step) / 2)[both].any()
         for values, slope in zip(given, slopes.values, strict=True)
@@ -635,7 +700,13 @@ def _blocked_forms(blocked: Bools, grid: _Grid) -> list[Form]:
 
 
 def _with_mask(
-    match: _Match, form: Form, given: Floats, grid: _Grid, rtol: float, masked: bool
+    match: _Match,
+    form: Form,
+    given: Floats,
+    grid: _Grid,
+    wanted: Wanted,
+    precision: _Precision,
+    masked: bool,
 ) -> Check:
     """The answer for a bias that is right where it is seen, by what the masked keys hold."""
     hidden = np.broadcast_to(~grid.visible, given.shape)
@@ -643,7 +714,8 @@ def _with_mask(
     if not open_cells.any():
         return _answer("bias", form, open_cells, given, given)
     factor, slopes = match[0], match[1].values
-    everywhere = partial(_bias_fits, given, np.ones_like(grid.visible), rtol, "float64")
+    rtol = _roundings(precision, 4, wanted)
+    everywhere = partial(_bias_fits, given, np.ones_like(grid.visible), rtol, precision)
     goes_on = everywhere(factor, slopes)
     if goes_on and not masked:
         return _answer("bias", form, np.zeros_like(hidden), given, given)
@@ -659,11 +731,13 @@ def _with_mask(
         words = "the symmetric form, right only under a causal mask that comes after it"
         answer = Form("symmetric", "equivalent", form.values, words)
     elif finite is not None:
-        far = math.ceil(-finite.value / np.max(slopes))
-        words = (
-            f"masked keys hold the finite {finite.value:.6g}, to which the bias of head "
-            f"{int(np.argmax(slopes))} loses from {far} tokens on"
-        )
+        words = f"masked keys hold the finite {finite.value:.6g}"
+        far = -finite.value / np.max(slopes)
+        if far < _FARTHEST:
+            words += (
+                f", to which the bias of head {int(np.argmax(slopes))} loses from {math.ceil(far)} "
+                "tokens on"
+            )
         verdict: Verdict = "equivalent" if finite.margin >= _NO_WEIGHT else "wrong"
         if verdict == "wrong":
             words += ": not far enough below every key that is seen"
@@ -688,7 +762,7 @@ def _finite_mask(given: Floats, bias: Floats, visible: Bools, rtol: float) -> _F
     """The one negative number that masked keys hold, or that is added to their bias."""
     below = [np.min(values[visible], initial=0) - np.max(values[~visible]) for values in given]
     for masked in (given[:, ~visible], (given - bias)[:, ~visible]):
-        value = float(np.max(masked))
+        value = float(np.sort(masked, axis=None)[masked.size // 2])
         if value < 0 and np.max(masked) - np.min(masked) <= 4 * rtol * -value:
             return _FiniteMask(value, float(min(below)))
     return None
@@ -701,7 +775,7 @@ def _weight_forms(
     logits: Floats, grid: _Grid, wanted: Wanted, scale: float | None
 ) -> Iterator[tuple[Form, Floats, Bools]]:
     """Forms with the biased logits and the keys that they may use, the right one first."""
-    slopes = wanted.right(wanted.part(wanted.all_slopes, wanted.all_slopes))
+    slopes = wanted.right(wanted.all_slopes)
     forms = [form for form in grid.forms(factors_only=False) if not form.free]
     right = forms[0]
     bias = _outer(slopes, right.values)
@@ -754,13 +828,14 @@ def _weight_forms(
 
 def _check_weights(
     given: Floats,
-    own: Format,
+    precisions: list[_Precision],
     logits: Floats,
     grid: _Grid,
     wanted: Wanted,
     scale: float | None,
 ) -> Check:
-    found: dict[Format, list[Form]] = {name: [] for name in _formats(given, own)}
+    found: dict[_Precision, list[Form]] = {precision: [] for precision in precisions}
+    own, tiny = precisions[0], np.finfo(np.float64).tiny
     distances: list[tuple[float, Form]] = []
     right, differs = given, np.zeros(given.shape, np.bool_)
     for form, biased, reachable in _weight_forms(logits, grid, wanted, scale):
@@ -769,12 +844,16 @@ def _check_weights(
             weights = masked_softmax(biased, usable)
         except ValueError:  # logits too large for this form
             continue
-        size = np.where(usable, np.abs(biased), 0)
-        error = 16 + given.shape[-1] / 4 + 2 * size + 2 * np.max(size, axis=-1, keepdims=True)
-        fits = {
-            name: _close(given, weights, _roundings(name, 1, wanted), name, error=error)
-            for name in found
-        }
+        size = np.where(weights > 0, np.abs(logits) + np.abs(biased), 0)  # a masked key has none
+        exponents = 2 * size + 2 * np.sum(weights * size, axis=-1, keepdims=True)
+        fits = {}
+        for precision in found:
+            # Exponents rounded: up to _MOST_ROUNDING or, of small weights, one unit of the format.
+            most = np.maximum(_MOST_ROUNDING, precision.eps / np.maximum(weights, tiny))
+            rtol = np.minimum(np.expm1(precision.eps * exponents), most)
+            rtol += precision.wide_eps * (16 + given.shape[-1] / 4)  # and the sum
+            rtol += _roundings(precision, 1, wanted)  # and the weight
+            fits[precision] = _close(given, weights, rtol, precision)
         if form.verdict == "right":
             right, differs = weights, ~fits[own]
             empty = ~usable.any(axis=-1, keepdims=True)
@@ -784,16 +863,60 @@ def _check_weights(
                 form = Form("masked-row-uniform", "wrong", weights, words, fix)
                 return _answer("weights", form, differs, given, right)
         distances.append((float(np.max(np.abs(given - weights))), form))
-        for name in found:
-            if fits[name].all():
-                found[name].append(form)
+        for precision, near in fits.items():
+            if near.all():
+                found[precision].append(form)
         if form.verdict == "right" and found[own]:
             break
-    for name in found:
-        if found[name]:
-            best = _rounded(found[name][0], name, own)
-            return _answer("weights", best, differs, given, right, also=found[name])
+    for precision, forms in found.items():
+        if forms:
+            best = _rounded(forms[0], precision, own)
+            also = forms if forms[0].verdict == "wrong" else ()
+            return _answer("weights", best, differs, given, right, also=also)
+    for precision in precisions:
+        read = _slopes_in_weights(given, logits, grid, precision)
+        if read is not None:
+            fitted = list(fitted_forms(read[0], wanted, partial(_is_near, *read)))
+            if fitted:
+                form = fitted[0]._replace(summary=f"the bias has {fitted[0].summary}")
+                return _answer("weights", form, differs, given, right, also=fitted)
     return _unknown("weights", distances, differs, given, right)
+
+
+def _slopes_in_weights(
+    given: Floats, logits: Floats, grid: _Grid, precision: _Precision
+) -> tuple[Floats, Floats] | None:
+    """The slopes of a distance form that explains the weights, and how exactly they are read.
+
+    In the log of a weight, its logit is left with a constant of the row.
+    """
+    factor = next(grid.forms(factors_only=True)).values
+    slopes, errors = np.zeros(len(given)), np.zeros(len(given))
+    for head, (weights, content) in enumerate(zip(given, logits, strict=True)):
+        counts = weights > precision.eps  # what is smaller is rounded too much
+        if (counts & ~grid.visible).any():
+            return None
+        cells = counts & (content > -np.inf)
+        bias = np.where(cells, np.log(weights) - content, 0)
+        form = Form("row-constant", "equivalent", factor, "", free=True)
+        low, high = np.where(cells, factor, np.inf), np.where(cells, factor, -np.inf)
+        query = np.argmax(np.max(high, axis=1) - np.min(low, axis=1))
+        far, near = np.argmin(low[query]), np.argmax(high[query])
+        spread = factor[query, near] - factor[query, far]
+        if not cells[query].any() or spread <= 0:
+            return None
+        size = np.max(np.abs(np.where(cells, content, 0)) + np.abs(bias))
+        error = precision.eps * (16 + len(content) / 4 + 4 * size)
+        slopes[head] = (bias[query, near] - bias[query, far]) / spread
+        errors[head] = 2 * error / spread
+        allowed = _Precision("float64", atol=4 * error)
+        if not _bias_fits(bias[None], cells, 0.0, allowed, form, slopes[head : head + 1]):
+            return None
+    return slopes, errors
+
+
+def _is_near(read: Floats, errors: Floats, slopes: Floats) -> bool:
+    return bool((np.abs(read - slopes) <= errors).all())
 
 
 # Number formats
@@ -810,16 +933,33 @@ def _numbers(name: str, value: npt.ArrayLike, dtype: Format | None) -> tuple[Flo
     return array.astype(np.float64, copy=False), known[0] if known else "float64"
 
 
-def _formats(array: Floats, own: Format) -> Iterator[Format]:
-    """The array's number format, then the narrower ones that could hold it."""
-    yield own
+def _precisions(
+    array: Floats, own: Format, rtol: float = 0.0, atol: float = 0.0
+) -> list[_Precision]:
+    """The array's format, then the narrower ones that could hold it, then the stated tolerance."""
+    found = [_Precision(own)]
     for narrow in get_args(Format)[1:]:
         if _EPS[narrow] > _EPS[own]:
             with np.errstate(all="ignore"):
                 wide = narrow == "float32"
                 held = array.astype(np.float32) if wide else round_to(array, narrow)
             if np.array_equal(held, array):
-                yield narrow
+                found.append(_Precision(narrow))
+    rtol, atol = (_tolerance(*x) for x in (("rtol", rtol), ("atol", atol)))
+    if rtol or atol:  # of numbers in text, which may be of float32 as well
+        found.append(_Precision("float32" if own == "float64" else own, rtol, atol))
+    return found
+
+
+def _tolerance(name: str, value: float) -> float:
+    if value == 0:
+        return 0.0
+    return positive_number(name, value, "pass how far a number may be off, or 0")
+
+
+def _is_exact(precision: _Precision, own: _Precision) -> bool:
+    """Whether numbers that are read from the array say something."""
+    return precision == own or precision == _Precision("float32")
 
 
 def _check_finite(name: str, array: Floats, *, may_be_infinite: Bools | bool = False) -> None:
@@ -838,41 +978,49 @@ def _check_finite(name: str, array: Floats, *, may_be_infinite: Bools | bool = F
         )
 
 
-def _roundings(number_format: Format, in_half: int, wanted: Wanted) -> float:
+def _roundings(precision: _Precision, in_half: int, wanted: Wanted) -> float:
     """The relative difference that rounding may make."""
-    eps = _EPS[number_format]
-    if number_format in ("float64", "float32"):
-        return eps * (wanted.num_heads + 4)
-    return eps * in_half / 2 + _EPS["float32"] * (wanted.num_heads + 4)
+    half = precision.eps * in_half / 2 if precision.eps > _EPS["float32"] else 0.0
+    return half + precision.wide_eps * (wanted.num_heads + 4) + precision.rtol
 
 
 def _close(
     got: Floats,
     expected: Floats,
-    rtol: float,
-    number_format: Format,
+    rtol: Floats | float,
+    precision: _Precision,
     slack: Floats | float = 0.0,
-    error: Floats | float = 0.0,
 ) -> Bools:
     """Whether each number is the expected one, within rounding.
 
-    `slack` is the size of what was added on the way, `error` a number of roundings more.
+    `slack` is the size of what was added on the way.
     """
-    wide = _EPS[number_format if number_format in ("float64", "float32") else "float32"]
-    limit = (rtol + wide * error) * (np.abs(expected) + slack) + _LEAST[number_format]
+    limit = rtol * (np.abs(expected) + slack) + _LEAST[precision.format] + precision.atol
     near: Bools = np.abs(got - expected) <= limit
     return near
 
 
-def _rounded(form: Form, found: Format, own: Format) -> Form:
-    """A form that is right only in a narrower format than the array's."""
+def _rounded(form: Form, found: _Precision, own: _Precision) -> Form:
+    """A form that is right only in a narrower format than the array's, or to its tolerance."""
     if found == own or form.verdict == "wrong":
         return form
-    summary = f"{form.summary}, rounded to {found}"
-    if found == "float32":
+    if found.is_stated:
+        kind = "to-tolerance" if form.verdict == "right" else form.kind
+        told = ", ".join(
+            f"{name} {value:g}"
+            for name, value in (("rtol", found.rtol), ("atol", found.atol))
+            if value
+        )
+        summary = f"{form.summary}, to the tolerance of its digits ({told})"
+        return form._replace(kind=kind, verdict="equivalent", summary=summary)
+    summary = f"{form.summary}, rounded to {found.format}"
+    if found.format == "float32":
         kind = "float32" if form.verdict == "right" else form.kind
         return form._replace(kind=kind, verdict="equivalent", summary=summary)
-    fix = f"compute it in float32 or wider; where {found} is meant, pass dtype={found!r}"
+    fix = (
+        f"compute it in float32 or wider; where {found.format} is meant, "
+        f"pass dtype={found.format!r}"
+    )
     return form._replace(kind="rounded-half", verdict="wrong", summary=summary, fix=fix)
 
 
@@ -913,7 +1061,7 @@ def _answer(
         fix=form.fix,
         place=place,
         got=None if place is None else float(given[place]) + 0.0,  # no -0 for a reader
-        expected=None if place is None else float(right[place]) + 0.0,
+        expected=None if place is None or np.isnan(right[place]) else float(right[place]) + 0.0,
         also=tuple(others) if form.verdict == "wrong" else (),
         distance=distance,
     )
@@ -935,5 +1083,7 @@ def _unknown(
     distance, nearest = min(distances, key=lambda x: x[0])
     summary = f"no known form; the nearest is {nearest.kind}, {distance:.3g} away at most"
     fix = "start at the first place that differs, and compare there step by step"
+    if np.isnan(right).all():
+        fix = "pass the slope of this head, to see where it differs"
     form = Form("unknown", "unknown", given, summary, fix)
     return _answer(what, form, differs, given, right, distance=float(distance))

@@ -175,7 +175,7 @@ def _schedules(given: Floats, wanted: Wanted, schedule: Schedule) -> Iterator[Fo
             "off-by-one",
             "wrong",
             wanted.part(np.exp2(exponents), given),
-            "the exponent counts heads from 0 instead of 1",
+            "slopes whose exponent counts heads from 0 instead of 1",
             "use 2 ** (-max_bias * (h + 1) / H) with h from 0, so that head 0 is not 1",
         )
     longer = 1 << (total - 1).bit_length()
@@ -217,9 +217,8 @@ def _other_max_bias(
     given: Floats, wanted: Wanted, schedule: Schedule, fits: Callable[[Floats], bool]
 ) -> Iterator[Form]:
     right = wanted.right(given)
-    at = np.argmax(np.abs(np.log2(right)))
-    exact = float(wanted.max_bias * np.log2(given[at]) / np.log2(right[at]))
-    for max_bias in (float(round(exact)), exact)[: min(len(given), 2)]:  # one slope fits any
+    exact = wanted.max_bias * np.median(np.log2(given) / np.log2(right))
+    for max_bias in (float(np.rint(exact)), float(exact))[: min(len(given), 2)]:  # one fits any
         if not 0 < max_bias < 1000:
             continue
         full = alibi_slopes(wanted.num_heads, max_bias=max_bias, schedule=schedule)
@@ -277,6 +276,8 @@ def bias_forms(
         yield Form("query-position", "wrong", -np.abs(local), *at_start)
         if not factors_only:
             yield Form("query-position", "wrong", -local, *at_start, masked=local < 0)
+            if not symmetric:  # only the bias counts so, not the mask
+                yield Form("query-position", "wrong", -np.abs(local), *at_start, masked=future)
 
     needs_mask = "use -slope * abs(i - j) where there is no causal mask"
     for kind, factor, summary, free in (
@@ -339,7 +340,7 @@ def positions_rounded(factor: Floats, half: str) -> Form:
         "wrong",
         factor,
         f"positions rounded to {half}, which has not every whole number",
-        "use the distance form, or compute it in float32 and round the result",
+        "use the distance form, or compute it in a wider format and round the result",
     )
 
 
@@ -365,5 +366,5 @@ def _known_factor(factor: float) -> str:
     for name, known in (("log2(e)", np.log2(np.e)), ("ln(2)", np.log(2.0))):
         if abs(factor / known - 1) < 1e-3:
             return f", which is {name}"
-    dim = factor**-2
+    dim = 1 / factor / factor if factor > 1e-3 else 0.0
     return f", which is 1/sqrt({dim:.0f})" if dim >= 2 and abs(dim / round(dim) - 1) < 1e-3 else ""

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import pickle
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -549,6 +550,174 @@ def test_random_weights_are_not_right(weights):
     """No random array is called right."""
     check = check_weights(np.zeros(4), weights)
     assert not check.ok
+
+
+@pytest.mark.parametrize("size", [1e3, 1e30])
+def test_a_masked_logit_excuses_nothing(size):
+    """Rounding counts the exponents of keys with weight, however large a masked logit is."""
+    content = np.random.default_rng(0).normal(size=(8, 6, 6))
+    content[:, 0, 5] = size
+    right = causal_alibi_weights(content, alibi_slopes(8))
+    assert check_weights(content, right).verdict == "right"
+    assert check_weights(content, np.roll(right, 1, axis=0)).verdict == "unknown"
+
+
+def test_large_logits_are_rounded_by_their_own_format():
+    """Logits in the thousands: float32 weights are right, one part in a hundred off is not."""
+    content = np.random.default_rng(0).normal(0, 1000, (4, 8, 8)).astype(np.float32)
+    content[:, :, 1] = content[:, :, 0] + 1  # so that two keys share the weight
+    right = causal_alibi_weights(content, alibi_slopes(4))
+    assert right.dtype == np.float32
+    assert check_weights(content, right).verdict == "right"
+    assert not check_weights(content, right * np.float32(1.01)).ok
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("slopes", "kind", "words"),
+    [
+        (alibi_slopes(8, max_bias=16), "other-max-bias", "max_bias 16, not 8"),
+        (np.exp(-np.arange(1.0, 9)), "other-max-bias", "max_bias 11.5416, not 8"),
+        (alibi_slopes(8) / 24**0.5, "scaled", "which is 1/sqrt(24)"),
+        (alibi_slopes(8) * math.log2(math.e), "scaled", "which is log2(e)"),
+    ],
+)
+def test_slopes_are_read_from_weights(slopes, kind, words, dtype):
+    """A number that only the weights tell is read from them, as it is from a bias."""
+    content = np.random.default_rng(1).normal(size=(8, 6, 6))
+    check = check_weights(
+        content.astype(dtype), causal_alibi_weights(content, slopes).astype(dtype)
+    )
+    assert (check.verdict, check.kind) == ("wrong", kind)
+    assert words in check.summary
+
+
+def test_one_head_has_no_wrong_slope():
+    """A head alone says its slope: what is expected is in the form that it stands in."""
+    keys = np.arange(5.0)
+    check = check_bias(np.tril(0.3 * np.abs(keys[:, None] - keys)))
+    assert (check.kind, check.place) == ("reversed-sign", (0, 1, 0))
+    assert (check.got, check.expected) == (0.3, -0.3)
+    check = check_bias(np.random.default_rng(0).normal(size=(5, 5)))
+    assert (check.verdict, check.place, check.expected) == ("unknown", None, None)
+    assert check.fix == "pass the slope of this head, to see where it differs"
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0, [[1.0], [2.0], [3.0], [4.0]]])
+@pytest.mark.parametrize("num_heads", [1, 4])
+def test_rows_of_one_number_are_no_alibi(value, num_heads):
+    """A constant of each row is lost in softmax, so that nothing is left of the bias."""
+    bias = np.broadcast_to(np.array(value), (num_heads, 4, 4))
+    check = check_bias(bias)
+    assert (check.verdict, check.kind) == ("wrong", "zero")
+    assert "no ALiBi at all" in check.summary
+
+
+def test_queries_counted_from_the_start_with_the_right_mask():
+    """A cached step whose mask is right, and whose bias takes its query for the first one."""
+    keys = np.arange(6)
+    bias = distance_bias(alibi_slopes(4), query_positions=[0], key_positions=keys, symmetric=True)
+    weights = masked_softmax(bias, np.ones((1, 6), bool))
+    check = check_weights(np.zeros((4, 1, 6)), weights)
+    assert (check.verdict, check.kind) == ("wrong", "query-position")
+
+
+def test_keys_at_one_position():
+    """Keys that share a position are no lost step."""
+    at = {"query_positions": [3], "key_positions": [0, 1, 1, 2, 3]}
+    assert check_bias(distance_bias(alibi_slopes(4), **at), **at).verdict == "right"
+    raised = alibi_slopes(4)[:, None, None] * at["key_positions"]
+    assert check_bias(raised, **at).verdict == "equivalent"
+
+
+# Numbers in text have the digits that were printed.
+
+
+@pytest.mark.parametrize("values", [alibi_slopes(12), alibi_slopes(16), alibi_slopes(3)])
+def test_slopes_with_four_decimals(values):
+    """Slopes as PyTorch prints them are right to their last digit, and only so."""
+    printed = np.round(values, 4)
+    assert check_slopes(printed).verdict != "right"
+    check = check_slopes(printed, atol=5e-5)
+    assert (check.verdict, check.kind) == ("equivalent", "to-tolerance")
+    assert check.summary.endswith("to the tolerance of its digits (atol 5e-05)")
+    assert not check.differs.any()
+    printed[1] += 3e-4
+    check = check_slopes(printed, atol=5e-5)
+    assert (check.verdict, check.place) != ("equivalent", None)
+
+
+def test_a_bias_with_four_digits():
+    """A bias to a relative tolerance, in the distance form and in the key-position form."""
+    bias = np.array([[float(f"{x:.3e}") for x in row] for row in distance_bias([2**-1.5], 5)[0]])
+    options = {"slopes": [2**-1.5], "rtol": 5e-4}
+    assert check_bias(bias[None], **options).kind == "to-tolerance"
+    assert check_bias(-bias[None], **options).kind == "reversed-sign"
+    keys = np.round(np.array([[[0.0, 1, 2, 3, 4]]]) * 2**-1.5, 3)
+    check = check_bias(np.repeat(keys, 5, axis=1), slopes=[2**-1.5], atol=5e-4)
+    assert (check.verdict, check.kind) == ("equivalent", "key-position")
+    assert "to the tolerance of its digits (atol 0.0005)" in check.summary
+
+
+@pytest.mark.parametrize("name", ["rtol", "atol"])
+@pytest.mark.parametrize("value", [-1e-3, math.nan, INF, "0.1"])
+def test_bad_tolerances(name, value):
+    """A tolerance is a number that is not negative."""
+    for check, array in ((check_slopes, alibi_slopes(4)), (check_bias, np.zeros((4, 2, 2)))):
+        with pytest.raises((TypeError, ValueError), match=name):
+            check(array, **{name: value})
+
+
+# No array breaks a check.
+
+extreme = st.one_of(
+    st.floats(-1e308, 1e308),
+    st.sampled_from([0.0, 5e-324, -5e-324, 1e-310, 1e308, -1e308, 1.0, 65504.0]),
+)
+
+
+@given(hnp.arrays(float, st.integers(1, 9), elements=extreme), st.data())
+def test_any_slopes_have_an_answer(slopes, data):
+    """Finite slopes of any size get an answer with text, or words that say why not."""
+    options = data.draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "max_bias": st.floats(1e-3, 1e4),
+                "num_heads": st.integers(1, 300),
+                "atol": st.floats(0, 1e300),
+                "schedule": st.sampled_from(["reference", "geometric"]),
+            },
+        )
+    )
+    with suppress(TypeError, ValueError):  # refused in words
+        assert str(check_slopes(slopes, **options))
+
+
+@given(
+    hnp.arrays(
+        float,
+        hnp.array_shapes(min_dims=2, max_dims=3, max_side=5),
+        elements=extreme | st.just(-INF),
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+def test_any_bias_has_an_answer(bias, symmetric, masked):
+    """Finite biases of any size, with and without a mask, get an answer with text."""
+    with suppress(TypeError, ValueError):  # refused in words
+        assert str(check_bias(bias, symmetric=symmetric, masked=masked))
+
+
+@given(
+    hnp.arrays(float, (2, 3, 3), elements=extreme | st.just(-INF)),
+    hnp.arrays(float, (2, 3, 3), elements=st.one_of(extreme, st.floats(0, 1))),
+    st.booleans(),
+)
+def test_any_weights_have_an_answer(logits, weights, symmetric):
+    """Finite logits and weights of any size get an answer with text."""
+    with suppress(TypeError, ValueError):  # refused in words
+        assert str(check_weights(logits, weights, symmetric=symmetric))
 
 
 # What it says
