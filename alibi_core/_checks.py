@@ -70,7 +70,7 @@ def positions(name: str, value: object, *, per_row: bool = False) -> npt.NDArray
     if (
         array.ndim not in ((1, 2) if per_row else (1,))
         or array.shape[-1] == 0
-        or not np.issubdtype(array.dtype, np.integer)
+        or array.dtype.kind not in "iu"
     ):
         dimensions = "one or two dimensions" if per_row else "one dimension"
         raise ValueError(
@@ -104,7 +104,7 @@ def number_array(name: str, value: object) -> npt.NDArray[Any]:
         raise ValueError(f"{name} must be a regular array of numbers: {error}") from None
     if array.dtype.name == "bfloat16":  # of ml_dtypes, which NumPy does not count as floating
         array = array.astype(np.float32)
-    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+    if array.dtype.kind not in "fiu":
         raise TypeError(
             f"{name} must hold real numbers, got dtype {array.dtype}; "
             f"convert it with numpy.asarray({name}, dtype=float)"

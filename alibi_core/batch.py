@@ -38,7 +38,7 @@ def positions_from_padding(attention_mask: npt.ArrayLike) -> npt.NDArray[np.int6
     [[0, 0, 0, 1], [0, 1, 0, 0]]
     """
     mask = np.asarray(attention_mask)
-    if not (mask.dtype == np.bool_ or np.issubdtype(mask.dtype, np.integer)):
+    if not (mask.dtype == np.bool_ or mask.dtype.kind in "iu"):
         raise TypeError(
             f"attention_mask must hold booleans or integers, got dtype {mask.dtype}; "
             "pass 1 for a token and 0 for padding"
@@ -115,13 +115,21 @@ def positions_from_packing(sequence_ids: npt.ArrayLike) -> npt.NDArray[np.int64]
     >>> positions_from_packing([7, 7, 7, 4, 4]).tolist()
     [0, 1, 2, 0, 1]
     """
-    earlier: npt.NDArray[np.int64] = block_mask(sequence_ids).sum(axis=-1, dtype=np.int64) - 1
-    return earlier
+    ids = _sequence_ids(sequence_ids)
+    order = np.argsort(ids, axis=-1, kind="stable")  # brings each sequence together, in order
+    together = np.take_along_axis(ids, order, axis=-1)
+    index = np.arange(ids.shape[-1])
+    starts = np.ones(ids.shape, np.bool_)
+    starts[..., 1:] = together[..., 1:] != together[..., :-1]
+    first = np.maximum.accumulate(np.where(starts, index, 0), axis=-1)
+    positions = np.empty(ids.shape, np.int64)
+    np.put_along_axis(positions, order, index - first, axis=-1)
+    return positions
 
 
 def _sequence_ids(value: npt.ArrayLike) -> npt.NDArray[np.integer]:
     ids = np.asarray(value)
-    if ids.ndim == 0 or ids.shape[-1] == 0 or not np.issubdtype(ids.dtype, np.integer):
+    if ids.ndim == 0 or ids.shape[-1] == 0 or ids.dtype.kind not in "iu":
         raise ValueError(
             f"sequence_ids must be integers, one a token, got shape {ids.shape} and dtype "
             f"{ids.dtype}; pass ids such as [0, 0, 0, 1, 1]"

@@ -331,6 +331,8 @@ def check_weights(
     allowed: npt.ArrayLike | None = None,
     scale: float | None = None,
     dtype: Format | None = None,
+    rtol: float = 0.0,
+    atol: float = 0.0,
 ) -> Check:
     """Which bias and mask explain these attention weights.
 
@@ -343,7 +345,7 @@ def check_weights(
     slopes, num_heads, heads, max_bias, schedule
         As in `check_bias`. A single head needs `slopes`, or `num_heads` and `heads`: its
         weights do not say which slope is right.
-    symmetric, query_positions, key_positions, allowed, dtype
+    symmetric, query_positions, key_positions, allowed, dtype, rtol, atol
         As in `check_bias`.
     scale : float, optional
         The factor of the content scores, which a bias must not get too; if left out, ``1 /
@@ -411,8 +413,9 @@ def check_weights(
         raise ValueError(
             "weights do not say which heads they are of; pass heads=slice(first, last)"
         )
+    precisions = _precisions(given, own, rtol, atol)
     with np.errstate(all="ignore"):
-        return _check_weights(given, _precisions(given, own), logits, grid, wanted, scale)
+        return _check_weights(given, precisions, logits, grid, wanted, scale)
 
 
 class _Grid(NamedTuple):
@@ -837,7 +840,7 @@ def _check_weights(
     found: dict[_Precision, list[Form]] = {precision: [] for precision in precisions}
     own, tiny = precisions[0], np.finfo(np.float64).tiny
     distances: list[tuple[float, Form]] = []
-    right, differs = given, np.zeros(given.shape, np.bool_)
+    right, right_fits = given, dict.fromkeys(precisions, np.ones(given.shape, np.bool_))
     for form, biased, reachable in _weight_forms(logits, grid, wanted, scale):
         usable = reachable & (logits > -np.inf)
         try:
@@ -855,13 +858,13 @@ def _check_weights(
             rtol += _roundings(precision, 1, wanted)  # and the weight
             fits[precision] = _close(given, weights, rtol, precision)
         if form.verdict == "right":
-            right, differs = weights, ~fits[own]
+            right, right_fits = weights, fits
             empty = ~usable.any(axis=-1, keepdims=True)
             if empty.any() and np.allclose(given, np.where(empty, 1 / given.shape[-1], weights)):
                 words = "right but for queries with no allowed key, whose weights are all equal"
                 fix = "give such a query weights of zero: a finite mask value cancels in softmax"
                 form = Form("masked-row-uniform", "wrong", weights, words, fix)
-                return _answer("weights", form, differs, given, right)
+                return _answer("weights", form, ~fits[own], given, right)
         distances.append((float(np.max(np.abs(given - weights))), form))
         for precision, near in fits.items():
             if near.all():
@@ -872,7 +875,9 @@ def _check_weights(
         if forms:
             best = _rounded(forms[0], precision, own)
             also = forms if forms[0].verdict == "wrong" else ()
+            differs = ~right_fits[precision if precision.is_stated else own]
             return _answer("weights", best, differs, given, right, also=also)
+    differs = ~right_fits[own]
     for precision in precisions:
         read = _slopes_in_weights(given, logits, grid, precision)
         if read is not None:

@@ -30,10 +30,10 @@ _LIST = re.compile(rb"\s*(?:[\w.]{0,40}\(|[\[{])")  # also "tensor([" and "(0.5,
 _FLOAT = re.compile(r"""(?:\b(?:np|numpy)\.)?\bfloat\d*\(['"]?([^()'"]*)['"]?\)""")
 _INFINITY = re.compile(r"\b(?:np|numpy|math|torch)\.(?=inf\b)")
 _TOKEN = re.compile(r"[\[\](),]|[^\s\[\](),]+")
-_WORDS = {  # as JSON without infinities has it
-    "-inf": -math.inf,
-    "-Infinity": -math.inf,
-}
+_WORDS = ("-inf", "-Infinity")  # as JSON without infinities has it
+_DECIMALS = re.compile(r"\d*\.(\d*)(?:[eE]([+-]?\d{1,9}))?")
+_FEWEST_DECIMALS, _MOST_DECIMALS = 3, 9  # with more, a float64 is printed whole
+_DTYPE = re.compile(r"""\bdtype=['"]?(?:\w+\.)?(float64|float32|float16|bfloat16)\b""")
 _SAFETENSORS = {
     "F64": "<f8",
     "F32": "<f4",
@@ -48,10 +48,16 @@ _SAFETENSORS = {
 
 
 class Given(NamedTuple):
-    """An array with its number format, where NumPy has none of that name."""
+    """An array with what its file says of it.
+
+    `dtype` names a number format that the array has not itself; `rtol` and `atol` say how far
+    printed digits may be off the number that was printed.
+    """
 
     values: npt.NDArray[Any]
     dtype: str | None = None
+    rtol: float = 0.0
+    atol: float = 0.0
 
 
 Arrays = Mapping[str, Callable[[], Given]]  # each read only when it is chosen
@@ -118,9 +124,26 @@ def array_in(content: bytes, ending: str = "", name: str | None = None) -> Given
             "save the array with numpy.save, or fewer heads and tokens of it"
         )
     try:
-        return _chosen(_READERS[kind](content), name)
+        given = _chosen(_READERS[kind](content), name)
     except RecursionError:
         raise ValueError("it is nested too deeply; an array has at most 3 axes") from None
+    return _as_printed(given, _text(content)) if kind in ("json", "csv") else given
+
+
+def _as_printed(given: Given, text: str) -> Given:
+    """The array with its number format, if the text names it, and half of its last digit."""
+    dtype = _DTYPE.search(text)
+    given = given._replace(dtype=dtype[1] if dtype else None)
+    printed = [(len(x[1]), x[2]) for x in _DECIMALS.finditer(text)]
+    is_relative = bool(printed) and all(exponent for _, exponent in printed)
+    if is_relative:
+        digits = max(digits for digits, _ in printed)
+    else:
+        digits = max((digits - int(exponent or 0) for digits, exponent in printed), default=0)
+    if not _FEWEST_DECIMALS <= digits <= _MOST_DECIMALS:
+        return given
+    half = 0.5 * 10.0**-digits
+    return given._replace(rtol=half) if is_relative else given._replace(atol=half)
 
 
 def _check_ending(ending: str) -> None:
@@ -186,6 +209,8 @@ def _npy_array(content: bytes) -> Given:
     except Exception as error:  # the header is read as Python, which fails in many ways
         words = str(error).partition("\n")[0][:100]
         raise ValueError(f"no .npy array can be read ({words}); write it with numpy.save") from None
+    if dtype.subdtype is not None or dtype.names is not None:
+        raise ValueError(f"it holds {_short(str(dtype))}, not numbers; save numbers alone")
     if dtype.hasobject:
         raise ValueError(
             "it holds Python objects, which are not unpickled; "
@@ -197,7 +222,7 @@ def _npy_array(content: bytes) -> Given:
 
 def _from_bytes(body: bytes | bytearray, dtype: Any, shape: Any, order: Any = "C") -> Given:
     dtype = np.dtype(dtype)
-    size = math.prod(shape) if all(n >= 0 for n in shape) else -1
+    size = math.prod(shape) if all(type(n) is int and n >= 0 for n in shape) else -1
     if size * dtype.itemsize != len(body) or dtype.itemsize == 0:
         raise ValueError(
             f"it claims shape {_short(shape)} of {dtype} but has {len(body)} bytes of it; "
@@ -326,7 +351,7 @@ def _printed(text: str) -> object:
 def _csv(content: bytes) -> Arrays:
     text = _text(content)
     first = next((line for line in text.splitlines() if line.strip()), "")
-    between = next((mark for mark in (",", ";", "\t") if mark in first), " ")
+    between = next((mark for mark in (";", "\t", ",") if mark in first), " ")
     rows: list[list[float]] = []
     try:
         lines = csv.reader(io.StringIO(text), delimiter=between, skipinitialspace=True)
@@ -334,6 +359,8 @@ def _csv(content: bytes) -> Arrays:
             cells = [cell.strip() for cell in line if cell.strip() or between != " "]
             if not any(cells):
                 continue
+            if not cells[-1]:  # after a mark at the end of the line
+                cells.pop()
             rows.append([_number(cell, f"line {lines.line_num}: ") for cell in cells])
     except csv.Error as error:
         raise ValueError(f"no CSV can be read ({error}); write one row of numbers a line") from None
@@ -346,11 +373,14 @@ def _csv(content: bytes) -> Arrays:
 
 def _number(text: str, where: str = "") -> float:
     try:
+        if "_" in text:  # which Python reads as a digit left out
+            raise ValueError
         return float(text)
     except ValueError:
-        raise ValueError(
-            f"{where}{text[:40]!r} is no number; write numbers alone, without a header"
-        ) from None
+        fix = "write numbers alone, without a header"
+        if re.fullmatch(r"[+-]?\d+,\d*", text):
+            fix = "write decimals with a point, such as 0.25"
+        raise ValueError(f"{where}{text[:40]!r} is no number; {fix}") from None
 
 
 def _text(content: bytes) -> str:
@@ -384,7 +414,7 @@ def _flatten(value: object, shape: list[int], at: tuple[int, ...], flat: list[fl
     place = f" at {list(at)}" if at else ""
     if len(at) == len(shape):
         if isinstance(value, str) and value in _WORDS:
-            value = _WORDS[value]
+            value = -math.inf
         if isinstance(value, list):
             raise ValueError(f"it is ragged: a list stands{place} in place of a number")
         if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -28,12 +28,18 @@ def check_array(given: Given, *, kind: str | None = None, **options: Any) -> Che
     """
     values = without_batch(given).values
     options["dtype"] = options.get("dtype") or given.dtype
-    if (kind or ("slopes" if values.ndim == 1 else "bias")) == "bias":
+    options |= {"rtol": given.rtol, "atol": given.atol}
+    if kind_of(given, kind) == "bias":
         return check_bias(values[None] if values.ndim == 1 else values, **options)
     if options.get("slopes") is not None:
         raise ValueError("--slopes are the right slopes of a bias; leave them out for slopes")
-    names = ("num_heads", "heads", "max_bias", "schedule", "dtype")
+    names = ("num_heads", "heads", "max_bias", "schedule", "dtype", "rtol", "atol")
     return check_slopes(values, **{name: options[name] for name in names if name in options})
+
+
+def kind_of(given: Given, kind: str | None = None) -> str:
+    """``slopes`` or ``bias``."""
+    return kind or ("slopes" if given.values.ndim == 1 else "bias")
 
 
 def without_batch(given: Given) -> Given:
@@ -72,6 +78,12 @@ def check_asked(asked: Mapping[str, Any]) -> Check:
         raise ValueError(
             f"it has {given.values.size} numbers, more than {_PAGE_NUMBERS}; give fewer heads or "
             "tokens, or run alibi-explorer check on the file"
+        )
+    num_given = 1 if given.values.ndim == 2 else given.values.shape[-3:][0]
+    if num_given > _PAGE_HEADS:
+        raise ValueError(
+            f"it has {num_given} heads, more than {_PAGE_HEADS}; give fewer, "
+            "or run alibi-explorer check on the file"
         )
     return check_array(
         given,

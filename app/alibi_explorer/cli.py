@@ -8,7 +8,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -17,7 +17,7 @@ from alibi_core import Check, Selection, alibi_slopes, calculate, check_weights
 from alibi_core.check import Format
 from alibi_core.slopes import Schedule
 from alibi_explorer.arrays import read_array
-from alibi_explorer.checking import check_array, without_batch
+from alibi_explorer.checking import check_array, kind_of, without_batch
 from alibi_explorer.embed import embedded_page
 from alibi_explorer.layout import CONTROL_NAMES, SECTION_NAMES, THEMES, TITLE, View
 from alibi_explorer.snippet import HOSTS
@@ -32,6 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         code: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (TypeError, ValueError, OSError) as error:
         print(f"alibi-explorer: {error}", file=sys.stderr)
         return 2
@@ -335,13 +339,28 @@ def _checked(options: argparse.Namespace) -> Check:
         "dtype": options.dtype or given.dtype,
     }
     if not options.logits:
+        unused: tuple[str, ...] = ("scale", "logits_name")
+        what = kind_of(without_batch(given), options.kind)
+        if what == "slopes":
+            unused += ("slopes", "symmetric", "masked", "query_positions", "key_positions")
+        _refuse(options, unused, what)
         return check_array(given, kind=options.kind, masked=options.masked, **wanted)
+    _refuse(options, ("kind", "masked"), "weights")
     if options.file == options.logits == "-":
         raise ValueError("weights and logits cannot both be standard input; name a file")
-    logits = without_batch(read_array(options.logits, options.logits_name)).values
+    logits = without_batch(read_array(options.logits, options.logits_name))
     weights = without_batch(given).values
     weights = weights[None] if weights.ndim == 1 else weights  # one query
-    return check_weights(logits, weights, scale=options.scale, **wanted)
+    wanted |= {"scale": options.scale, "atol": given.atol}
+    wanted["rtol"] = given.rtol + 2 * logits.atol  # a logit that is off moves two exponentials
+    return check_weights(logits.values, weights, **wanted)
+
+
+def _refuse(options: argparse.Namespace, names: Collection[str], what: str) -> None:
+    for name in names:
+        if getattr(options, name) not in (None, False):
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} says nothing of {what}; leave it out")
 
 
 def _address(src: str, selection: Selection, view: View) -> str:

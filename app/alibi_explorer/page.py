@@ -1,5 +1,6 @@
 """The served page: one component that carries choices to the server and fills back."""
 
+import logging
 from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
@@ -16,6 +17,8 @@ from alibi_explorer.layout import assets, explorer_html, script, stylesheet
 from alibi_explorer.sections import SECTIONS, fill_all, values_of, yours
 from alibi_explorer.state import ExplorerState, nearest_selection, url_choice
 from alibi_explorer.theme import DARK, LIGHT, figure_colours
+
+_log = logging.getLogger(__name__)
 
 
 class ExplorerView(JSComponent):
@@ -72,7 +75,10 @@ class ExplorerView(JSComponent):
         try:
             answer = yours.answer(check_asked(asked))
         except (TypeError, ValueError) as error:
-            answer = {"verdict": "unread", "text": f"Not read: {error}", "table": ""}
+            answer = yours.unread(f"Not read: {error}")
+        except Exception:  # a reader waits for an answer, whatever becomes of the check
+            _log.exception("a check failed")
+            answer = yours.unread("Not checked: this is a fault of the explorer, not of yours")
         self._send_msg({"checked": answer})
 
     def _pick(self, asked: Mapping[str, Any]) -> None:

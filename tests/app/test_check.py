@@ -33,6 +33,10 @@ from alibi_explorer.cli import main
 
 ROOT = Path(__file__).parents[2]
 INF = float("inf")
+BEFORE = (
+    f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'app')!r}]; "
+    "from alibi_explorer.cli import main\n"
+)
 
 
 def npy(array, **options):
@@ -119,6 +123,84 @@ def test_right_slopes_of_each_kind_of_file(name, file, capsys):
 def test_printed_arrays(text):
     """What Python, NumPy and PyTorch print, and what a spreadsheet copies, is read as it stands."""
     assert array_in(text.encode()).values.tolist() == [[0, -INF], [-0.5, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "rtol", "atol"),
+    [
+        ("tensor([0.7071, 0.5000, 0.3536, 0.2500])", None, 0, 5e-5),
+        ("[0.70710678 0.5 0.35355339 0.25]", None, 0, 5e-9),
+        ("tensor([7.0711e-01, 5.0000e-01, 3.5355e-01, 2.5000e-01])", None, 5e-5, 0),
+        ("tensor([0.7070, 0.5000, 0.3535, 0.2500], dtype=torch.float16)", "float16", 0, 5e-5),
+        ("array([0.70710677, 0.5, 0.35355338, 0.25], dtype=float32)", "float32", 0, 5e-9),
+        ("0.7071,0.5,0.3536,0.25,\n", None, 0, 5e-5),
+        (json.dumps(alibi_slopes(4, max_bias=2).tolist()), None, 0, 0),
+        ("[0.5, 6.103515625e-05]", None, 0, 0),
+        ("[0.7, 0.5]", None, 0, 0),
+        ("1 2 3", None, 0, 0),
+    ],
+)
+def test_printed_digits_say_how_far_they_are_off(text, dtype, rtol, atol):
+    """Three to nine decimals are rounded, by half of the last; more are the number itself."""
+    given = array_in(text.encode())
+    assert (given.dtype, given.rtol, given.atol) == (
+        dtype,
+        pytest.approx(rtol),
+        pytest.approx(atol),
+    )
+
+
+def test_printed_arrays_are_right_to_their_digits(file, capsys):
+    """Slopes, and weights and their logits, as PyTorch prints them."""
+    path = file("a.txt", "tensor([0.7071, 0.5000, 0.3536, 0.2500])")
+    code, out, _ = run(capsys, "check", path, "--max-bias", 2)
+    assert (code, out) == (
+        0,
+        "slopes: equivalent (to-tolerance): the reference schedule of 4, to the tolerance of its "
+        "digits (atol 5e-05)\n",
+    )
+    content = np.random.default_rng(0).normal(size=(4, 5, 5))
+    weights = causal_alibi_weights(content, alibi_slopes(4))
+    written = [
+        file(name, json.dumps(np.round(array, 4).tolist()))
+        for name, array in (("w.json", weights), ("l.json", content))
+    ]
+    code, out, _ = run(capsys, "check", written[0], "--logits", written[1])
+    assert (code, out[:36]) == (0, "weights: equivalent (to-tolerance): ")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("slopes", ["--masked"], "--masked says nothing of slopes; leave it out"),
+        ("slopes", ["--symmetric"], "--symmetric says nothing of slopes"),
+        ("slopes", ["--slopes", "0.5"], "--slopes says nothing of slopes"),
+        ("slopes", ["--key-positions", "0:4"], "--key-positions says nothing of slopes"),
+        ("bias", ["--scale", "0.125"], "--scale says nothing of bias"),
+        ("bias", ["--logits-name", "a"], "--logits-name says nothing of bias"),
+        ("bias", ["--logits", "FILE", "--masked"], "--masked says nothing of weights"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(name, arguments, words, file, capsys):
+    """No option is passed over in silence."""
+    array = {"slopes": SLOPES, "bias": distance_bias(SLOPES, 3)}[name]
+    path = file("a.npy", npy(array))
+    arguments = [path if argument == "FILE" else argument for argument in arguments]
+    code, out, error = run(capsys, "check", path, *arguments)
+    assert (code, out) == (2, "")
+    assert words in error
+
+
+def test_a_reader_that_has_enough():
+    """`slopes 60000 | head -1` ends without a word."""
+    code = "sys.exit(main(['slopes', '60000']))"
+    with subprocess.Popen(
+        [sys.executable, "-c", BEFORE + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert float(process.stdout.readline()) == alibi_slopes(60000)[0]
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
 
 
 def test_safetensors(file, capsys):
@@ -328,6 +410,18 @@ BAD = {
     "header.csv": (b"head,slope\n0,0.5\n", "line 1: 'head' is no number"),
     "ragged.csv": (b"1,2\n3\n", "ragged: 1 entries at [1]"),
     "hole.csv": (b"1,,2\n", "'' is no number"),
+    "comma.csv": (b"0,5; 0,25\n", "write decimals with a point"),
+    "score.csv": (b"0_5, 1\n", "'0_5' is no number"),
+    "bool.npy": (
+        npy_claiming("{'descr': '<f8', 'fortran_order': False, 'shape': (True,)}", b"\0" * 8),
+        "broken or cut off",
+    ),
+    "pairs.npy": (
+        npy_claiming("{'descr': ('<f8', (2,)), 'fortran_order': False, 'shape': (1,)}", b"\0" * 16),
+        "not numbers",
+    ),
+    "records.npy": (npy(np.zeros(3, [("a", "f4")])), "not numbers"),
+    "times.npy": (npy(np.zeros(3, "m8[s]")), "must hold real numbers"),
     "words.npy": (npy(np.array(["a", "b"])), "must hold real numbers"),
     "complex.npy": (npy(SLOPES * 1j), "must hold real numbers"),
     "truth.npy": (npy(np.array([True])), "must hold real numbers"),
@@ -479,12 +573,8 @@ def test_the_command_bears_anything(tmp_path_factory, content, ending):
 
 def command(code, *arguments, **options):
     """Run lines of Python after `main` of the command has been imported."""
-    before = (
-        f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'app')!r}]; "
-        "from alibi_explorer.cli import main\n"
-    )
     return subprocess.run(
-        [sys.executable, "-c", before + code, *map(str, arguments)], capture_output=True, **options
+        [sys.executable, "-c", BEFORE + code, *map(str, arguments)], capture_output=True, **options
     )
 
 

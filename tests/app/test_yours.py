@@ -17,7 +17,7 @@ from alibi_core import (
     distance_bias,
     key_position_bias,
 )
-from alibi_explorer import checking
+from alibi_explorer import checking, page
 from alibi_explorer.page import ExplorerView
 from alibi_explorer.state import ExplorerState
 from alibi_explorer.tables import comparison
@@ -106,6 +106,10 @@ def test_the_options_of_the_page_reach_the_check():
         ({"file": npy(np.zeros(2**17)) + b"0", "name": "a.npy"}, "larger than 1 MiB; give fewer"),
         ({"file": npy(np.zeros(2**18 + 1, np.int8)), "name": "a.npy"}, "numbers, more than"),
         ({"file": b"", "name": "a.npy"}, "nothing stands here yet; paste"),
+        (
+            {"file": npy(np.ones(1025)), "name": "a.npy"},
+            "has 1025 heads, more than 1024; give fewer",
+        ),
         ({"text": "1", "num_heads": "many"}, "'many' is no number of heads; write"),
         ({"text": "1", "num_heads": "9" * 5000}, "is no number of heads; write"),
         ({"text": "1", "num_heads": "0"}, "'0' is no number of heads; write"),
@@ -141,6 +145,19 @@ def test_no_message_breaks_a_session(asked):
     found = answer(**asked)
     assert set(found) == {"verdict", "text", "table"}
     assert found["text"]
+
+
+def test_a_fault_of_ours_is_answered_too(monkeypatch, caplog):
+    """Whatever breaks in a check, the reader is told, and the log has the fault."""
+
+    def broken(asked):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(page, "check_asked", broken)
+    found = answer(text="0.5")
+    assert (found["verdict"], found["table"]) == ("unread", "")
+    assert "a fault of the explorer, not of yours" in found["text"]
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_a_message_keeps_nothing():

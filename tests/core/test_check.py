@@ -659,6 +659,17 @@ def test_a_bias_with_four_digits():
     assert "to the tolerance of its digits (atol 0.0005)" in check.summary
 
 
+def test_weights_with_four_decimals():
+    """Printed weights are right to their digits; what is off by more is not."""
+    content = np.random.default_rng(2).normal(size=(4, 5, 5))
+    weights = np.round(causal_alibi_weights(content, alibi_slopes(4)), 4)
+    assert not check_weights(content, weights).ok
+    check = check_weights(content, weights, atol=5e-5)
+    assert (check.verdict, check.kind, check.place) == ("equivalent", "to-tolerance", None)
+    without = np.round(masked_softmax(content, causal_mask(5)), 4)
+    assert check_weights(content, without, atol=5e-5).kind == "zero"
+
+
 @pytest.mark.parametrize("name", ["rtol", "atol"])
 @pytest.mark.parametrize("value", [-1e-3, math.nan, INF, "0.1"])
 def test_bad_tolerances(name, value):

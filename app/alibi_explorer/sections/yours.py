@@ -10,6 +10,11 @@ def answer(check: Check) -> dict[str, str]:
     return {"verdict": check.verdict, "text": str(check), "table": comparison(check)}
 
 
+def unread(words: str) -> dict[str, str]:
+    """The answer where there is no verdict."""
+    return {"verdict": "unread", "text": words, "table": ""}
+
+
 SECTION = Section(
     name="yours",
     title="Check yours",
