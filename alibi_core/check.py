@@ -820,7 +820,10 @@ def _weight_forms(
     )
     for factor in [d**-0.5 for d in HEAD_DIMS] if scale is None else (scale,):
         words = f"the bias is multiplied by {factor:.6g} too, the scale of the content scores"
-        fix = "add the bias after the content scores are scaled"
+        fix = (
+            "add the bias after the content scores are scaled; where the model scales it too, as "
+            f"Falcon does, pass slopes={factor:.6g} * alibi_slopes({wanted.num_heads})"
+        )
         yield Form("scaled-bias", "wrong", slopes, words, fix), logits + bias * factor, seen
     for form in slope_forms(slopes, wanted):
         if form.kind not in ("negated", "zero") and form.verdict == "wrong":

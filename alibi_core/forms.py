@@ -184,9 +184,47 @@ def _schedules(given: Floats, wanted: Wanted, schedule: Schedule) -> Iterator[Fo
         "wrong",
         wanted.part(alibi_slopes(longer, max_bias=max_bias)[:total], given),
         f"the first {total} slopes of {longer}",
-        f"use alibi_slopes({total}): all slopes of the next smaller power of two, then every "
-        "second one of twice as many",
+        _then_every_second(total),
     )
+    if schedule == "reference" and total & (total - 1):
+        for kind, values, words in _extra_heads(total, max_bias):
+            fix = _then_every_second(total)
+            yield Form(kind, "wrong", wanted.part(values, given), words, fix)
+    for key_heads in (x for x in range(2, total // 2 + 1) if total % x == 0):
+        few = alibi_slopes(key_heads, max_bias=max_bias, schedule=schedule)
+        for values in (np.repeat(few, total // key_heads), np.tile(few, total // key_heads)):
+            yield Form(
+                "repeated",
+                "wrong",
+                wanted.part(values, given),
+                f"the slopes of {key_heads} heads, each {total // key_heads} times",
+                f"use alibi_slopes({total}), one slope a query head; key heads are shared, "
+                "slopes are not",
+            )
+
+
+def _then_every_second(total: int) -> str:
+    return (
+        f"use alibi_slopes({total}): all slopes of the next smaller power of two, then every "
+        "second one of twice as many"
+    )
+
+
+def _extra_heads(total: int, max_bias: float) -> Iterator[tuple[str, Floats, str]]:
+    """What a count that is no power of two gets where its generator is wrong."""
+    kept = 1 << (total.bit_length() - 1)
+    extra = total - kept
+    fewer, more = (alibi_slopes(x, max_bias=max_bias) for x in (kept, 2 * kept))
+    for values, words in (
+        (more, f"the first {extra} of {2 * kept}, not every second one"),
+        (fewer, f"the first {extra} of {kept} again"),
+        (fewer[::2], f"every second one of {kept}, not of {2 * kept}"),
+    ):
+        if len(values) >= extra:
+            slopes = np.concatenate([fewer, values[:extra]])
+            yield "extra-heads", slopes, f"the slopes of {kept}, then {words}"
+    swapped = np.concatenate([more[::2], more[1::2]])[:total]
+    yield "swapped", swapped, f"the odd and the even entries of {2 * kept} heads swapped"
 
 
 def fitted_forms(given: Floats, wanted: Wanted, fits: Callable[[Floats], bool]) -> Iterator[Form]:
@@ -195,6 +233,9 @@ def fitted_forms(given: Floats, wanted: Wanted, fits: Callable[[Floats], bool]) 
     if wanted.any_slope or not given.all():
         return
     if n > 1:
+        if fits(alike := np.full(n, given[0])):
+            fix = f"give each head a slope of its own, as alibi_slopes({wanted.num_heads}) does"
+            yield Form("alike", "wrong", alike, f"slope {given[0]:.6g} for every head", fix)
         shuffled = np.sort(right)[np.argsort(np.argsort(given))]
         if fits(shuffled):
             fix = "keep the slopes in head order, as alibi_slopes gives them"
@@ -209,7 +250,9 @@ def fitted_forms(given: Floats, wanted: Wanted, fits: Callable[[Floats], bool]) 
             "wrong",
             right * factor,
             f"the right slopes times {factor:.6g}{_known_factor(factor)}",
-            "add the bias after all scaling of the logits, with the slopes as they are",
+            "add the bias after all scaling of the logits, with the slopes as they are; where the "
+            f"model scales it too, as Falcon does, pass slopes={factor:.6g} * "
+            f"alibi_slopes({wanted.num_heads})",
         )
 
 

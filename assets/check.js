@@ -46,6 +46,7 @@ function checkYours(root, send) {
   form.addEventListener("drop", (event) => {
     if (!holdsFiles(event)) return
     event.preventDefault()
+    if (event.dataTransfer.files.length > 1) return say("These are several files; drop one.")
     file.files = event.dataTransfer.files
     judged.dataset.stale = ""
   })

@@ -149,6 +149,20 @@ def test_a_dropped_file(yours):
     yours.says(str(check_slopes(SORTED)))
 
 
+def test_several_dropped_files(yours):
+    """One file is checked at a time: of several, none is chosen in silence."""
+    yours.page.evaluate(
+        """() => {
+            const dataTransfer = new DataTransfer()
+            for (const name of ["a.csv", "b.csv"]) dataTransfer.items.add(new File(["1"], name))
+            const options = {dataTransfer, bubbles: true, cancelable: true}
+            document.querySelector("[name=yours]").dispatchEvent(new DragEvent("drop", options))
+        }"""
+    )
+    expect(yours.verdict).to_have_text("These are several files; drop one.")
+    expect(yours.file).to_have_value("")
+
+
 def test_keyboard_only(yours):
     """Tab leads from the text to the button in reading order, and Enter presses it."""
     yours.text.focus()

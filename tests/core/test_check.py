@@ -57,6 +57,10 @@ def named(check, kind):
         "rounded-float16": {"rounded-half"},
         "rounded-bfloat16": {"rounded-half"},
         "shuffled": {"shuffled", "ascending", "sorted"},  # of few heads the same
+        "repeated": {"repeated", "alike"},
+        "repeated-tiled": {"repeated", "alike"},
+        "extra-heads-again": {"extra-heads"},
+        "extra-heads-fewer": {"extra-heads"},
     }
     return bool(same.get(kind, {kind}) & {check.kind, *check.also})
 
@@ -268,6 +272,21 @@ def in_format(array, dtype):
         return array.astype(dtype)
 
 
+def largest_power(num_heads):
+    return 1 << (num_heads.bit_length() - 1)
+
+
+def kept_and(num_heads, extra):
+    """The slopes of the next smaller power of two and what a port has after them."""
+    slopes = np.concatenate([alibi_slopes(largest_power(num_heads)), extra])[:num_heads]
+    return slopes if len(slopes) == num_heads else alibi_slopes(num_heads)  # cannot be made so
+
+
+def swapped(num_heads):
+    longer = alibi_slopes(2 * largest_power(num_heads))
+    return np.concatenate([longer[::2], longer[1::2]])[:num_heads]
+
+
 SLOPE_FAULTS = {
     "geometric": lambda n: alibi_slopes(n, schedule="geometric"),
     "off-by-one": lambda n: np.array([2 ** (-8 * h / n) for h in range(n)]),
@@ -281,6 +300,13 @@ SLOPE_FAULTS = {
     "rounded-bfloat16": lambda n: round_to(alibi_slopes(n), "bfloat16"),
     "other-max-bias": lambda n: alibi_slopes(n, max_bias=5),
     "scaled": lambda n: alibi_slopes(n) / 80**0.5,
+    "alike": lambda n: np.full(n, 0.3),
+    "repeated": lambda n: np.repeat(alibi_slopes(n), 3),
+    "repeated-tiled": lambda n: np.tile(alibi_slopes(n), 4),
+    "extra-heads": lambda n: kept_and(n, alibi_slopes(2 * largest_power(n))),
+    "extra-heads-again": lambda n: kept_and(n, alibi_slopes(largest_power(n))),
+    "extra-heads-fewer": lambda n: kept_and(n, alibi_slopes(largest_power(n))[::2]),
+    "swapped": lambda n: alibi_slopes(n) if largest_power(n) == n else swapped(n),
     "other-heads": lambda n: alibi_slopes(64)[n : 2 * n] if n < 32 else alibi_slopes(80)[-n:],
 }
 
@@ -291,11 +317,11 @@ SLOPE_FAULTS = {
 def test_slope_faults_are_named(kind, num_heads, dtype):
     """Every fault of slopes is found and named, unless it is no fault for this number of heads."""
     slopes = in_format(SLOPE_FAULTS[kind](num_heads), dtype)
-    right = alibi_slopes(num_heads)
+    right = alibi_slopes(len(slopes))
     check = check_slopes(slopes)
     if np.allclose(slopes, right, rtol=1e-5 if dtype == "float32" else 1e-13):
         assert check.verdict == "right"
-    elif num_heads == 1 and kind in ("scaled", "other-heads"):
+    elif num_heads == 1 and kind in ("alike", "scaled", "other-heads"):
         assert not check.ok  # one slope alone does not tell why it is wrong
     else:
         assert check.verdict == "wrong"
