@@ -102,6 +102,11 @@ def number_array(name: str, value: object) -> npt.NDArray[Any]:
         array = np.asarray(value)
     except ValueError as error:  # ragged nested lists
         raise ValueError(f"{name} must be a regular array of numbers: {error}") from None
+    if np.ma.is_masked(value):
+        raise TypeError(
+            f"{name} is a masked array, whose mask would be lost; pass {name}.filled(...), and a "
+            "mask of attention as allowed=..."
+        )
     if array.dtype.name == "bfloat16":  # of ml_dtypes, which NumPy does not count as floating
         array = array.astype(np.float32)
     if array.dtype.kind not in "fiu":

@@ -84,7 +84,7 @@ def alibi_attention(
     ------
     TypeError, ValueError
         If an input is of the wrong kind, the shapes do not fit, an allowed logit is NaN or
-        ``+inf``, or there are more queries than keys and no positions (cross attention).
+        infinite, or there are more queries than keys and no positions (cross attention).
 
     Examples
     --------
@@ -139,6 +139,8 @@ def alibi_attention(
 
     output = np.zeros((batch, num_heads, num_queries, v.shape[-1]), dtype)
     least = math.log(np.finfo(dtype).tiny / np.finfo(dtype).eps)
+    largest = float(np.finfo(dtype).max)
+    v_may_overflow = max(v.max(initial=0), -v.min(initial=0)) > largest / num_keys
     with np.errstate(all="ignore"):  # an overflow becomes inf, which the softmax names
         longest = np.sqrt(np.einsum("bhkd,bhkd->bhk", k, k).max(axis=-1))
         for b, number in np.ndindex(batch, -(-num_queries // _ROWS)):
@@ -156,15 +158,25 @@ def alibi_attention(
                 key_head = head // (num_heads // key_heads)
                 queries = q[b, head, block] * dtype.type(scale)
                 near = slice(None)
-                if causal and allowed is None:
-                    # No content score is above `most`: a key so far behind has no weight left.
-                    most = np.linalg.norm(queries, axis=-1).max() * longest[b, key_head]
+                # No content score is above `most`.
+                most = np.linalg.norm(queries, axis=-1).max() * longest[b, key_head]
+                if causal and allowed is None:  # then a key so far behind has no weight left
                     near = _span(~(behind > (2 * most - least) / slope))
                 logits = queries @ k[b, key_head, keys][near].T
                 logits -= slope * distance[:, near]
                 blocked = masked if allowed is None else masked | ~allowed[b, head, block, keys]
+                if not most < largest / 2:
+                    lost = np.isneginf(logits) | blocked[:, near]
+                    if (lost.all(axis=-1) & ~blocked[:, near].all(axis=-1)).any():
+                        raise ValueError(
+                            f"every allowed logit of a query overflows {dtype} to -inf, so it has "
+                            "no weights; pass smaller q and k, or wider ones"
+                        )
                 np.copyto(logits, -np.inf, where=blocked[:, near])
                 sums = exponentials_in_place(logits, least=least)
+                if v_may_overflow:
+                    logits /= sums
+                    sums = np.ones_like(sums)
                 output[b, head, block] = (logits @ v[b, key_head, keys][near]) / sums
     return output.astype(returned, copy=False)
 

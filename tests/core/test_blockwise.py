@@ -294,6 +294,40 @@ def test_an_allowed_logit_that_overflows_is_refused():
         alibi_attention(q, q, q, [0.25])
 
 
+@pytest.mark.parametrize("options", [{}, {"causal": False}, {"allowed": np.ones((2, 2), bool)}])
+def test_logits_that_overflow_downwards(options):
+    """A query whose logits are all -inf is refused; one that is left with a key has its value."""
+    q, k = np.ones((2, 1, 1, 2, 4), np.float32) * np.float32(1e30)
+    v = np.float32([[[[3], [5]]]])
+    with np.errstate(all="raise"):
+        with pytest.raises(ValueError, match=r"overflows float32 to -inf.* pass smaller q"):
+            alibi_attention(q, -k, v, [0.25], **options)
+        k[..., 1, :] = 0  # a score of 0 for the second query
+        found = alibi_attention(q[..., 1:, :], -k, v, [0.25])
+    assert found.tolist() == [[[[5]]]]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_huge_values_are_mixed(dtype):
+    """Values whose sum is beyond the largest float have a mean that is not."""
+    largest = np.finfo(dtype).max
+    q = np.zeros((1, 1, 8, 4), dtype)
+    v = np.full((1, 1, 8, 2), largest / 2) * np.array([1, -1], dtype)
+    with np.errstate(all="raise"):
+        np.testing.assert_allclose(alibi_attention(q, q, v, [0.25]) / v, 1, rtol=1e-6)
+
+
+def test_the_mask_of_a_masked_array_is_not_lost():
+    """NumPy's masked arrays are refused, where something is masked."""
+    q, k, v = random_qkv()
+    masked = np.ma.masked_less(q, 0)
+    with pytest.raises(TypeError, match=r"q is a masked array.* pass q.filled"):
+        alibi_attention(masked, k, v, alibi_slopes(2))
+    nothing = np.ma.masked_array(q)
+    expected = alibi_attention(q, k, v, alibi_slopes(2))
+    assert (alibi_attention(nothing, k, v, alibi_slopes(2)) == expected).all()
+
+
 @pytest.mark.parametrize(
     ("given_dtype", "kept", "tolerance"),
     [("f8", "f8", 1e-12), ("f4", "f4", 1e-5), ("f2", "f2", 1e-3), ("i8", "f8", 1e-12)],
