@@ -246,7 +246,7 @@ class NumberFormats(_Frozen):
     spacings : array of shape (format,)
         How far apart the format's numbers of that size are, logits.
     coarse_formats : tuple of str
-        The formats where that is more than the slope, so that neighbouring keys share a bias.
+        The formats where that is more than the slope, so that some neighbouring keys share a bias.
     """
 
     formats: tuple[str, ...]

@@ -105,6 +105,10 @@ def _pair(content: float, slope: float, distance: int) -> dict[str, float]:
     }
 
 
+def _not_in_percent(share: float) -> Answer:
+    return Answer(share, "this is the weight as a share of 1. In percent it is 100 times that.")
+
+
 def _biased_logit(
     name: str, prompt: str, after: str, values: dict[str, float], selection: Selection
 ) -> Question:
@@ -292,6 +296,7 @@ def _on_weights() -> tuple[Question, ...]:
             "{query}. What is the attention weight of key {key}?",
             answers=(
                 Answer(100 * pair.alibi_weight),
+                _not_in_percent(pair.alibi_weight),
                 Answer(
                     100 * pair.plain_weight,
                     "this is the weight without ALiBi. The logits given here hold the distance "
@@ -545,7 +550,7 @@ def _on_mask_and_shift() -> tuple[Question, ...]:
             rests_on="illustrative",
             prompt="Key {key} has {weight:percent} of a row. Now every logit of this row gets "
             "{constant} more. What is the weight of key {key}?",
-            answers=(Answer(100 * shifted["shifted"]),),
+            answers=(Answer(100 * shifted["shifted"]), _not_in_percent(shifted["shifted"])),
             worked="Still {shifted:percent}. Every exponential of the row is multiplied by "
             "exp({constant}), and so is their sum: the factor cancels.",
             values=shifted,

@@ -1,10 +1,12 @@
 // Practice: compares an answer with what stands beside its question. Nothing is kept or sent.
 
 function practise(root) {
-  // A number as readers write it, with its unit or without: "-1.25", "−1,25", "-5/4".
+  // A number as readers write it, with its unit or without: "-1.25", "−1,25", "-5/4", "1 logit".
   const read = (text, unit) => {
-    const plain = text.replace(/\s/g, "").replace(unit.replace(/\s/g, ""), "").replace(/[−–]/g, "-").replaceAll(",", ".")
-    const [, over, under = "1"] = plain.match(/^([+-]?(?:\d+\.?\d*|\.\d+))(?:\/(\d+\.?\d*|\.\d+))?$/) ?? []
+    const units = [unit, unit.replace(/s\b/, "")].map((name) => name.replace(/\s/g, ""))
+    const plain = text.normalize("NFKC").replace(/\s/g, "").replace(/[−–]/g, "-").replaceAll(",", ".")
+    const bare = plain.slice(0, plain.length - (units.find((name) => plain.endsWith(name)) ?? "").length)
+    const [, over, under = "1"] = bare.match(/^([+-]?(?:\d+\.?\d*|\.\d+))(?:\/(\d+\.?\d*|\.\d+))?$/) ?? []
     return Number(over) / Number(under)
   }
 

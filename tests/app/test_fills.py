@@ -267,6 +267,31 @@ def test_a_share_below_one_is_not_written_as_all():
     assert "above" not in words(fill_all(calculate(Selection(far=1_000_000))))["far.table"]
 
 
+def test_sentences_hold_where_they_are_easily_wrong():
+    """Both keys ahead, the first token, one token of distance, and sums with all their digits."""
+    fills = words(fill_all(calculate(Selection(query=0, key=4, other=5))))
+    assert fills["compete.row"].startswith("The query may use neither of these keys: both lie")
+    assert "right for the first token, −m·|i − j|" in fills["cache.steps"]
+    fills = words(fill_all(calculate(Selection(num_heads=4, head=2, query=3, key=1, other=5))))
+    assert fills["compete.row"].startswith("The query may not use both of these keys: one lies")
+    assert "0.015625 − 0.046875 = −0.03125" in fills["shift.forms"]
+    assert "wrong, −m·|i − j|" in fills["cache.steps"]
+    fills = words(fill_all(calculate(Selection(query=1, key=0))))
+    assert "Distance in tokens, i − j 1 " in fills["worksheet.answers"]
+
+
+def test_printed_sums_are_true():
+    """What stands on both sides of a "=" in the three forms is equal, in every head and row."""
+    for num_heads, head in ((4, 2), (6, 4), (12, 10), (16, 15)):
+        for query in range(6):
+            selection = Selection(num_heads=num_heads, head=head, query=query)
+            forms = words(fill_all(calculate(selection)))["shift.forms"].replace("−", "-")
+            sums = re.findall(r"(\S+) - \(?([^\s)]+)\)? = (\S+)", forms)
+            assert sums
+            for one, two, result in sums:
+                assert float(one) - float(two) == float(result)
+
+
 def test_number_formats_say_the_loss():
     """At 4,096 tokens bfloat16 levels the nearest keys in the key-position form alone."""
     fills = words(fill_all(calculate(Selection())))
@@ -277,7 +302,7 @@ def test_number_formats_say_the_loss():
     assert fills["formats.remark"] == (
         "At key 4 095, the last, the key-position form stands at 1 023.75 logits. Numbers of "
         "that size lie 0.5 apart in float16 and 4 in bfloat16, and the biases of neighbouring keys "
-        "0.25. So float16 and bfloat16 give neighbouring keys the same bias."
+        "0.25. So float16 and bfloat16 give some neighbouring keys the same bias."
     )
     short = words(fill_all(calculate(Selection(length=64))))["formats.remark"]
     assert short.endswith("So every format tells neighbouring keys apart.")

@@ -101,12 +101,23 @@ def test_every_question_with_every_answer(host):
 
 def test_ways_to_write_a_number(host):
     """Point, comma, fraction, true minus, spaces and the unit are alike."""
-    host.open("?sections=practice&questions=near,steep,shift,onehead")
+    host.open("?sections=practice&questions=near,steep,weight,shift,tie,onehead")
     for name, ways in {
-        "near": ("1.25", "1,25", "5/4", " +1.25 ", "1.25 logits", "2.5/2"),
+        "near": (
+            "1.25",
+            "1,25",
+            "5/4",
+            " +1.25 ",
+            "1.25 logits",
+            "2.5/2",
+            "１．２５",
+            "1.25 logit",
+        ),
         "steep": ("-7", "−7", "–7.0", " - 7 ", "−14/2", "-7logits"),
-        "shift": ("20", "20.0 %", "20%", "20,0"),
-        "onehead": ("1/256", ".00390625", "0,004"),
+        "weight": ("20", "19.9", "20.1"),
+        "shift": ("20", "20.0 %", "20%", "20,0", "19.9"),
+        "tie": ("0.16", "0.159", "0.161"),
+        "onehead": ("1/256", ".00390625", "1/256 logit per token", "0,004"),
     }.items():
         item = Item(host, name)
         for way in ways:

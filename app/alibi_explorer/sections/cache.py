@@ -26,11 +26,12 @@ def _steps(calculation: Calculation) -> str:
             f'<th scope="row">{text.key_token(calculation, key)}</th>{cells}</tr>'
         )
     name = text.query_token(calculation, query)
+    verdict = f"{'wrong' if query else 'right for the first token'}, −m·|i − j|"
     return (
         f"<table><caption>{name} as the newest token, weights over the stored keys</caption>"
         f'<thead><tr><th scope="col">key</th><th scope="col">query at position {query} '
         '<small>right</small></th><th scope="col">query taken for position 0 '
-        f"<small>wrong, −m·|i − j|</small></th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f"<small>{verdict}</small></th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
 
 

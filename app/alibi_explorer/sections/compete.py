@@ -95,10 +95,14 @@ def _weights(calculation: Calculation) -> str:
 
 def _row(calculation: Calculation) -> str:
     if calculation.weight_ratio is None:
-        return (
-            "The query may not use both of these keys: one lies ahead of it. The odds hold for "
-            "every query that may."
+        chosen = calculation.selection
+        one_allowed = calculation.allowed[chosen.query, [chosen.key, chosen.other]].any()
+        which = (
+            "may not use both of these keys: one lies ahead of it"
+            if one_allowed
+            else "may use neither of these keys: both lie ahead of it"
         )
+        return f"The query {which}. The odds hold for every query that may use both."
     key, other = _names(calculation)
     row = f"The weight of {key} over that of {other} is the odds above."
     if calculation.selection.equal:

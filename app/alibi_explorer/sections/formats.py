@@ -32,7 +32,7 @@ def _remark(calculation: Calculation) -> str:
     if formats.coarse_formats:
         names = text.listed(formats.coarse_formats)
         verb = "gives" if len(formats.coarse_formats) == 1 else "give"
-        end = f"So {names} {verb} neighbouring keys the same bias."
+        end = f"So {names} {verb} some neighbouring keys the same bias."
     else:
         end = "So every format tells neighbouring keys apart."
     length = calculation.selection.length

@@ -93,9 +93,15 @@ def _number(question: Question) -> str:
 
 
 def _slip(question: Question, answer: Answer) -> str:
-    """A number that readers come to, right or wrong, for the script to find; it is not shown."""
+    """A number that readers come to, right or wrong, for the script to find; it is not shown.
+
+    The tolerance is around what the answer shows, and counts what stands at its edge.
+    """
+    assert not isinstance(answer.given, str)
+    value = round(answer.given, 1) if question.unit == "%" else answer.given
+    tolerance = question.tolerance * (1 + 1e-9)
     return (
-        f'<span hidden data-value="{answer.given!r}" data-tolerance="{question.tolerance!r}"'
+        f'<span hidden data-value="{value!r}" data-tolerance="{tolerance!r}"'
         f"{_correction(question, answer.correction)}></span>"
     )
 

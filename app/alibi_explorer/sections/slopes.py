@@ -33,7 +33,8 @@ def _remark(calculation: Calculation) -> str:
             f"entry of the {last}-head schedule."
         )
     if count == 1:
-        return f"{start} It is {text.exact(schedule.slopes[0].item())}, the shallowest there is."
+        slope = text.exact(schedule.slopes[0].item())
+        return f"{start} It is {slope}, the shallowest slope of every power of two."
     return start
 
 

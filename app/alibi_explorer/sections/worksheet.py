@@ -44,7 +44,7 @@ def _lines(calculation: Calculation, write: Callable[[str], str]) -> str:
     denominator = write(text.fixed(calculation.alibi_denominators[pair.query].item(), 4))
     sign = text.equals_percent(pair.alibi_weight)
     steps = (
-        ("Distance, i − j", f"{write(text.number(pair.distance))} tokens"),
+        ("Distance in tokens, i − j", write(text.number(pair.distance))),
         ("May the query use the key?", write("yes" if pair.allowed else "no, it lies ahead")),
         ("Bias, −m(i − j)", f"{write(text.signed(pair.distance_bias))} logits"),
         ("Content logit plus bias", f"{write(text.exact(pair.summed_logit))} logits"),
