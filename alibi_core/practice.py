@@ -736,7 +736,7 @@ def _on_use() -> tuple[Question, ...]:
         ),
         Question(
             name="speed",
-            prompt="The paper reports training that was {faster}\u202f% faster. What was it?",
+            prompt="The paper reports training that was {faster}\u202f% faster. What was faster?",
             answers=(
                 Answer(
                     "An attention kernel with the bias.",

@@ -268,10 +268,11 @@ function createExplorer(root, choose) {
     const words = stepper.querySelector(".words")
     const count = () => words.children.length
     const go = (step) => {
+      if (step < 1 || step > count()) return
       stepper.dataset.step = step
       stepper.querySelector(".at").textContent = `Step ${step} of ${count()}`
-      back.disabled = step === 1
-      next.disabled = step === count()
+      back.setAttribute("aria-disabled", step === 1) // a disabled button would lose the focus
+      next.setAttribute("aria-disabled", step === count())
     }
     for (const button of [back, next]) {
       button.addEventListener("click", () => {

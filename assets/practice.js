@@ -14,7 +14,7 @@ function practise(root) {
   const judge = (question) => {
     const field = question.querySelector("input[data-unit]")
     const number = field && read(field.value, field.dataset.unit)
-    if (field && !Number.isFinite(number)) return ["Write a number, please: digits, with a point, a comma or a slash if needed.", false]
+    if (field && !Number.isFinite(number)) return ["Write a number, please: digits, with a point, a comma or a slash if needed" + (field.dataset.unit && `, in ${field.dataset.unit}`) + ".", false]
     const isGiven = ({dataset}) => Math.abs(number - Number(dataset.value)) <= Number(dataset.tolerance)
     const given = field
       ? [...question.querySelectorAll("[data-value]")].find(isGiven) ?? field

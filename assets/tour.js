@@ -32,7 +32,9 @@ function createTour(root, {partOf}, pick, writeUrl) {
   leave.addEventListener("click", () => {
     panel.hidden = true
     writeUrl({tour: undefined})
-    start.focus({preventScroll: true})
+    const heading = panel.nextElementSibling.querySelector("h2") // what is in view
+    heading.tabIndex = -1
+    heading.focus({preventScroll: true})
   })
   start.hidden = !steps.length
 

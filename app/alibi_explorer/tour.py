@@ -129,9 +129,9 @@ STOPS: tuple[Stop, ...] = (
         "mask",
     ),
     Stop(
-        "Code may add a bias by the position of the key: {key} gets {key_bias} logits instead of "
-        "{bias}. In the row of {query} every key has the same {row_constant} too much, so softmax "
-        "gives the same weights.",
+        "Code may add a bias by the position of the key: {key} gets a bias of {key_bias} instead "
+        "of {bias} logits. In the row of {query} every key has the same {row_constant} logits too "
+        "much, so softmax gives the same weights.",
         Selection(key=4),
         "shift",
     ),

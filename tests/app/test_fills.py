@@ -321,7 +321,7 @@ def test_padding_says_what_it_takes():
     assert "padding" not in none["padding.table"].partition("masked")[2]
     assert "7 padding masked masked masked" in behind["padding.table"]
     for fills in (before, none, behind):
-        assert fills["padding.remark"].endswith("to a difference of 10 −12 : ✓ yes.")
+        assert fills["padding.remark"].endswith("up to a difference of 10 −12 ? ✓ yes.")
 
 
 def test_the_steps_say_what_is_exact():
@@ -338,7 +338,7 @@ def test_the_steps_say_what_is_exact():
         opening
     )
     alone = words(fill_all(calculate(Selection(query=0))))["steps.words"]
-    assert "The sum over 1 allowed key: ≈ 7.3891." in alone
+    assert "The one allowed key makes the sum, ≈ 7.3891." in alone
 
 
 def test_typed_numbers_come_from_the_core():

@@ -43,6 +43,20 @@ def test_token_by_keyboard(explorer, name):
         expect(explorer.control(name)).to_be_focused()
 
 
+def test_steps_by_keyboard(explorer):
+    """The buttons of the steps stop at the ends, and keep the focus there."""
+    explorer.open("?sections=steps")
+    stepper = explorer.page.locator("[data-stepper]")
+    for name, walk in (("Next step", (2, 3, 4, 5, 5)), ("Back", (4, 3, 2, 1, 1))):
+        button = stepper.get_by_role("button", name=name)
+        button.focus()
+        for step in walk:
+            explorer.page.keyboard.press("Enter")
+            expect(stepper.locator(".at")).to_have_text(f"Step {step} of 5")
+            expect(button).to_be_focused()
+        expect(button).to_have_attribute("aria-disabled", "true")
+
+
 @pytest.mark.parametrize("name", ["heads", "head"])
 def test_select_by_mouse(explorer, name):
     """The number of heads and the head are chosen from native lists."""

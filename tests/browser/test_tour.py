@@ -201,7 +201,9 @@ def test_leaving(either):
     expect(either.page.locator(".tour")).to_be_hidden()
     either.page.wait_for_url(lambda url: "tour" not in url and "head=2" in url)
     chosen(either.page, STOPS[3])
-    expect(either.page.locator("[data-tour-start]")).to_be_focused()
+    heading = either.page.locator(f"#section-{STOPS[3].section}")
+    expect(heading).to_be_focused()
+    expect(heading).to_be_in_viewport()
 
 
 def test_a_copied_link_is_of_the_choice(page, file, embedded_of):

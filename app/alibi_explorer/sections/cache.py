@@ -41,8 +41,8 @@ def _tick(calculation: Calculation) -> str:
     keys = text.tokens_apart(calculation.allowed_counts[query].item())
     return (
         f"With {keys} in the cache the new query stands at position {query}. Does this cached step "
-        "equal the query's row of the full pass? The core compares them to a difference of "
-        f"{text.power_of_ten(calculation.cached_step.tolerance)}: {agree}."
+        "equal the query's row of the full pass, up to a difference of "
+        f"{text.power_of_ten(calculation.cached_step.tolerance)}? {agree}."
     )
 
 

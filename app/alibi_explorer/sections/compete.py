@@ -42,8 +42,8 @@ def _sentence(calculation: Calculation) -> str:
     if compared.content_log_odds < 0:
         content = "weaker than"
     head = calculation.selection.head
-    weighs = f"{text.about(compared.odds)} times as much: "
-    weighs += f"{'more' if head in competition.heads_for_key else 'less'} than {other}"
+    weighs = f"{text.about(compared.odds)} times as much as {other}, so "
+    weighs += "more" if head in competition.heads_for_key else "less"
     if head in competition.heads_tied:
         weighs = f"as much as {other}: the two tie"
     return (
@@ -94,6 +94,8 @@ def _weights(calculation: Calculation) -> str:
 
 
 def _row(calculation: Calculation) -> str:
+    if calculation.competition.farther == 0:
+        return "A ratio of weights needs two keys: choose another second key."
     if calculation.weight_ratio is None:
         chosen = calculation.selection
         one_allowed = calculation.allowed[chosen.query, [chosen.key, chosen.other]].any()

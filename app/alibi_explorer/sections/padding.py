@@ -53,8 +53,8 @@ def _remark(calculation: Calculation) -> str:
         start = "Without padding every token stands in the slot of its position."
     agree = "✓ yes" if padded.agrees else "✗ no"
     return (
-        f"{start} Do the weights equal those of the run without padding? The core compares them "
-        f"to a difference of {text.power_of_ten(padded.tolerance)}: {agree}."
+        f"{start} Do the weights equal those of the run without padding, up to a difference "
+        f"of {text.power_of_ten(padded.tolerance)}? {agree}."
     )
 
 

@@ -25,7 +25,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
     return {
         "caption": f"Keys of {text.query_token(calculation, query)}",
         "keys": rows,
-        "sums": f'<th scope="row" colspan="5">sum over {keys}; 1 is 100 %</th>{sums}',
+        "sums": f'<th scope="row" colspan="5">sum over {keys}; 1 is 100 %</th>{sums}',
         "remark": _remark(calculation),
     }
 

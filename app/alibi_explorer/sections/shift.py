@@ -97,8 +97,8 @@ def _agree(calculation: Calculation) -> str:
     forms = calculation.forms
     agree = "✓ yes" if forms.agree else "✗ no"
     return (
-        "Are the three the same for every query? The core compares them to a difference of "
-        f"{text.power_of_ten(forms.tolerance)}: {agree}."
+        "Are the three the same for every query, up to a difference of "
+        f"{text.power_of_ten(forms.tolerance)}? {agree}."
     )
 
 

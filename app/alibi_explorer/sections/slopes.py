@@ -20,6 +20,7 @@ def _remark(calculation: Calculation) -> str:
     schedule = calculation.schedule
     heads = "1 head" if count == 1 else f"{count} heads"
     kept, last = schedule.sources[0].schedule_heads, schedule.sources[-1].schedule_heads
+    rest = "the last the first" if count == kept + 1 else "the rest every second"
     if schedule.ratio is not None:
         start = (
             f"{heads}: a power of two, so one geometric sequence gives every slope. Each is "
@@ -29,8 +30,8 @@ def _remark(calculation: Calculation) -> str:
         start = f"{heads}: a power of two, so one geometric sequence gives every slope."
     else:
         start = (
-            f"{heads}: the first {kept} take the whole {kept}-head schedule, the rest every second "
-            f"entry of the {last}-head schedule."
+            f"{heads}: the first {kept} take the whole {kept}-head schedule, {rest} entry of the "
+            f"{last}-head schedule."
         )
     if count == 1:
         slope = text.exact(schedule.slopes[0].item())

@@ -13,7 +13,6 @@ def fill(calculation: Calculation) -> dict[str, str]:
 def _words(calculation: Calculation) -> str:
     pair = calculation.pair
     key = text.key_token(calculation, pair.key)
-    keys = text.key_count(calculation.allowed_counts[pair.query].item())
     denominator = text.number(calculation.alibi_denominators[pair.query].item())
     exponential = text.number(pair.alibi_exponential)
     sign = "=" if text.is_exact(pair.alibi_exponential) else "≈"
@@ -33,8 +32,7 @@ def _words(calculation: Calculation) -> str:
         "Each key brings its content logit. Who asks, and from where, does not change it here.",
         f"The slope times the distance is taken away. {away}",
         f"Content and bias are added, then the mask is applied. {biased}",
-        f"The exponential makes every logit positive. {made} The sum over {keys}: "
-        f"{_sum(calculation)}.",
+        f"The exponential makes every logit positive. {made} {_sum(calculation)}.",
         f"Each exponential is divided by that sum: {exponential} ÷ {denominator} "
         f"{text.equals_percent(pair.alibi_weight)} {text.percent(pair.alibi_weight)} for {key}. "
         "The shares sum to 1.",
@@ -47,10 +45,12 @@ def _sum(calculation: Calculation) -> str:
     query = calculation.selection.query
     denominator = calculation.alibi_denominators[query].item()
     exponentials = calculation.alibi_exponentials[query, calculation.allowed[query]].tolist()
-    total = f"{'=' if text.is_exact(denominator) else '≈'} {text.number(denominator)}"
+    sign = "=" if text.is_exact(denominator) else "≈"
+    total = f"{sign} {text.number(denominator)}"
     if len(exponentials) == 1:
-        return total
-    return f"{' + '.join(map(text.number, exponentials))} {total}"
+        return f"The one allowed key makes the sum, {total}"
+    keys = text.key_count(len(exponentials))
+    return f"The sum over {keys}: {' + '.join(map(text.number, exponentials))} {total}"
 
 
 SECTION = Section(
