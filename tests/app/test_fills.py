@@ -274,7 +274,7 @@ def test_sentences_hold_where_they_are_easily_wrong():
     assert "right for the first token, −m·|i − j|" in fills["cache.steps"]
     fills = words(fill_all(calculate(Selection(num_heads=4, head=2, query=3, key=1, other=5))))
     assert fills["compete.row"].startswith("The query may not use both of these keys: one lies")
-    assert "0.015625 − 0.046875 = −0.03125" in fills["shift.forms"]
+    assert "0.0156 − 0.0469 ≈ −0.0312" in fills["shift.forms"]
     assert "wrong, −m·|i − j|" in fills["cache.steps"]
     fills = words(fill_all(calculate(Selection(query=1, key=0))))
     assert "Distance in tokens, i − j 1 " in fills["worksheet.answers"]

@@ -26,7 +26,7 @@ def _forms(calculation: Calculation) -> str:
     for key in range(len(calculation.tokens)):
         pair = calculation.pair_at(query, key)
         cells = (
-            text.exact(pair.distance_bias),
+            text.number(pair.distance_bias),
             _shifted(calculation, "key_position", key),
             _shifted(calculation, "last_row", key),
         )
@@ -52,20 +52,21 @@ def _shifted(calculation: Calculation, form: str, key: int) -> str:
     bias = getattr(calculation.forms, f"{form}_bias")[key].item()
     constant = getattr(calculation.forms, f"{form}_constants")[query].item()
     shifted = getattr(calculation.forms, f"{form}_shifted")[query, key].item()
-    taken = f"({text.exact(constant)})" if constant < 0 else text.exact(constant)
-    return (
-        f"{text.exact(bias)} {text.MINUS} {taken} {text.equals(shifted)} "
-        f"<b>{text.exact(shifted)}</b>"
-    )
+    taken = f"({text.number(constant)})" if constant < 0 else text.number(constant)
+    is_true = bias == constant or all(map(text.is_exact, (bias, constant, shifted)))
+    sign = "=" if is_true else "≈"
+    return f"{text.number(bias)} {text.MINUS} {taken} {sign} <b>{text.number(shifted)}</b>"
 
 
 def _constants(calculation: Calculation) -> str:
     query, forms = calculation.selection.query, calculation.forms
+    by_key, last = (
+        text.number(constants[query].item())
+        for constants in (forms.key_position_constants, forms.last_row_constants)
+    )
     return (
-        "The constant of this row is m·i, "
-        f"{text.exact(forms.key_position_constants[query].item())} logits, in the key-position "
-        "form and m(i − T + 1), "
-        f"{text.exact(forms.last_row_constants[query].item())}, in the last-row form."
+        f"The constant of this row is m·i, {by_key} logits, in the key-position form and "
+        f"m(i − T + 1), {last} logits, in the last-row form."
     )
 
 
