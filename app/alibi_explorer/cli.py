@@ -8,7 +8,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         code: int = options.run(options)
-        sys.stdout.flush()
+        print(end="", flush=True)
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     picture = commands.add_parser("picture", help="write a choice as SVG and PNG with a caption")
     _add_choice(picture)
     picture.add_argument("--theme", choices=("light", "dark"), default="light")
-    _add_output(picture, "alibi-explorer")
+    _add_output(picture, "alibi-explorer", "name of both files, without ending")
     picture.set_defaults(run=_picture)
 
     snippet = commands.add_parser("snippet", help="print what to paste into a course page")
@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     snippet.add_argument(
         "--src", required=True, help="the URL of the embedded file or the served page"
     )
-    _add_choice(snippet)
+    _add_choice(snippet, opening=False)
     _add_view(snippet)
     snippet.set_defaults(run=_snippet)
 
@@ -154,16 +154,16 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _add_choice(parser: argparse.ArgumentParser) -> None:
-    opening = url_choice(Selection())
-    parser.add_argument(
-        "--heads", type=int, default=opening["heads"], help="number of heads, 1 to 16"
-    )
-    parser.add_argument("--head", type=int, default=opening["head"], help="head, from 0")
-    parser.add_argument(
-        "--query", type=int, default=opening["query"], help="query position, 0 to 5"
-    )
-    parser.add_argument("--key", type=int, default=opening["key"], help="key position, 0 to 5")
+def _add_choice(parser: argparse.ArgumentParser, *, opening: bool = True) -> None:
+    """The choice; without `opening`, what is not given is None."""
+    default = url_choice(Selection()) if opening else {}
+    for name, what in (
+        ("heads", "number of heads, 1 to 16"),
+        ("head", "head, from 0"),
+        ("query", "query position, 0 to 5"),
+        ("key", "key position, 0 to 5"),
+    ):
+        parser.add_argument(f"--{name}", type=int, default=default.get(name), help=what)
 
 
 def _add_view(parser: argparse.ArgumentParser) -> None:
@@ -189,17 +189,17 @@ def _add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--title", choices=("on", "off"), default="on", help="default: on")
 
 
-def _add_output(parser: argparse.ArgumentParser, default: str) -> None:
+def _add_output(parser: argparse.ArgumentParser, default: str, what: str = "file") -> None:
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path(default), help=f"file (default: {default})"
+        "-o", "--output", type=Path, default=Path(default), help=f"{what} (default: {default})"
     )
     parser.add_argument("--force", action="store_true", help="overwrite a file that is there")
 
 
 def _selection(options: argparse.Namespace) -> Selection:
-    return Selection(
-        num_heads=options.heads, head=options.head, query=options.query, key=options.key
-    )
+    names = {"heads": "num_heads", "head": "head", "query": "query", "key": "key"}
+    given = {field: getattr(options, name) for name, field in names.items()}
+    return Selection(**{field: value for field, value in given.items() if value is not None})
 
 
 def _view(options: argparse.Namespace) -> View:
@@ -260,11 +260,11 @@ def _picture(options: argparse.Namespace) -> int:
         ) from error
 
     calculation = calculate(_selection(options))
+    kinds, output = ("svg", "png"), options.output
+    stem = output.stem if output.suffix[1:] in kinds else output.name
     files = {
-        options.output.with_name(f"{options.output.name}.{kind}"): picture(
-            calculation, kind, dark=options.theme == "dark"
-        )
-        for kind in ("svg", "png")
+        output.with_name(f"{stem}.{kind}"): picture(calculation, kind, dark=options.theme == "dark")
+        for kind in kinds
     }
     for path in files:
         _check_target(path, force=options.force)
@@ -275,7 +275,9 @@ def _picture(options: argparse.Namespace) -> int:
 
 
 def _snippet(options: argparse.Namespace) -> int:
-    print(HOSTS[options.host](_address(options.src, _selection(options), _view(options))))
+    choice = url_choice(_selection(options))
+    given = {name: choice[name] for name in choice if getattr(options, name) is not None}
+    print(HOSTS[options.host](_address(options.src, given, _view(options))))
     return 0
 
 
@@ -363,12 +365,15 @@ def _refuse(options: argparse.Namespace, names: Collection[str], what: str) -> N
             raise ValueError(f"--{option} says nothing of {what}; leave it out")
 
 
-def _address(src: str, selection: Selection, view: View) -> str:
+def _address(src: str, choice: Mapping[str, int], view: View) -> str:
     """`src` with the choice, and with what of the view differs from everything."""
-    parts = urlsplit(src)
+    try:
+        parts = urlsplit(src)
+    except ValueError as error:
+        raise ValueError(f"--src {src!r} is no web address ({error}); give a whole URL") from None
     if parts.scheme not in ("", "http", "https") or not src.strip():
         raise ValueError(f"--src {src!r} is no web address; give an http, https or relative URL")
-    asked: dict[str, object] = dict(url_choice(selection))
+    asked: dict[str, object] = dict(choice)
     everything = View()
     if view.sections != everything.sections:
         asked["sections"] = ",".join(view.sections)
@@ -380,7 +385,8 @@ def _address(src: str, selection: Selection, view: View) -> str:
         asked["theme"] = view.theme
     if not view.title:
         asked["title"] = "off"
-    query = "&".join(filter(None, (parts.query, urlencode(asked, safe=","))))
+    kept = [part for part in parts.query.split("&") if part.partition("=")[0] not in asked]
+    query = "&".join(filter(None, (*kept, urlencode(asked, safe=","))))
     return urlunsplit(parts._replace(query=query))
 
 
@@ -388,7 +394,12 @@ def _write(path: Path, content: bytes, *, force: bool) -> None:
     """Write a whole file or none, and no file that is there without `force`."""
     _check_target(path, force=force)
     path = path.resolve()  # a link stays a link; its file is written
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise OSError(
+            f"cannot write in {path.parent} ({error.strerror}); name another folder with -o"
+        ) from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -137,8 +137,11 @@ def embed(
         If a value is wrong; the message tells what to choose.
     """
     selection = Selection(num_heads=num_heads, head=head, query=query, key=key)
+    for name, names in (("sections", sections), ("controls", controls), ("questions", questions)):
+        if isinstance(names, str):
+            raise TypeError(f"{name} must be a list of names, got {names!r}; pass [{names!r}]")
     view = View(tuple(sections), tuple(controls), theme, title, tuple(questions))
-    if not isinstance(height, int) or height < 1:
+    if isinstance(height, bool) or not isinstance(height, int) or height < 1:
         raise ValueError(f"height {height!r} is no number of pixels; pass a whole one, such as 900")
     return Embedded(embedded_page(selection, view), height)
 

@@ -46,7 +46,7 @@ def _docusaurus(src: str) -> str:
     """JSX: attributes in its spelling, and the listener as an effect of the page."""
     return f"""import {{useEffect}} from "react"
 
-export function AlibiExplorer() {{
+export function AlibiExplorer({{src}}) {{
   useEffect(() => {{
     const listen = (event) => {{
       if (event.data?.type !== "alibi-explorer:height") return
@@ -59,7 +59,7 @@ export function AlibiExplorer() {{
   }}, [])
   return (
     <iframe
-      src={{{json.dumps(src)}}}
+      src={{src}}
       title="ALiBi explorer"
       loading="lazy"
       width="100%"
@@ -70,7 +70,8 @@ export function AlibiExplorer() {{
   )
 }}
 
-<AlibiExplorer />"""
+{{/* Another one on this page needs the next line alone. */}}
+<AlibiExplorer src={{{json.dumps(src)}}} />"""
 
 
 def _jupyter(src: str) -> str:

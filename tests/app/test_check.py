@@ -203,6 +203,12 @@ def test_a_reader_that_has_enough():
     assert process.returncode == 0
 
 
+def test_no_standard_output():
+    """A command whose standard output is closed ends by its result, without a traceback."""
+    done = command("sys.stdout = None; sys.exit(main(['slopes', '4']))")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_safetensors(file, capsys):
     """A tensor is chosen by its name; bfloat16 keeps its format."""
     path = file("a.safetensors", tensors(slopes=SLOPES.astype(np.float16), other=SLOPES))

@@ -198,11 +198,13 @@ def test_the_file_asks_the_questions_wanted():
         ({"sections": ("row", "row")}, "a section is named twice in row, row; name each once"),
         ({"controls": ("slope",)}, "there is no control 'slope'; choose from heads, head"),
         ({"theme": "sepia"}, "there is no theme 'sepia'; choose from auto, light, dark"),
+        ({"sections": "row"}, "sections must be a list of names, got 'row'; pass ['row']"),
+        ({"height": True}, "height True is no number of pixels; pass a whole one"),
     ],
 )
 def test_a_wrong_view_names_the_fix(view, message):
     """A name that does not exist is refused with the names that do."""
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}"):
         embed(**view)
 
 

@@ -2,6 +2,8 @@
 
 import ast
 import os
+import re
+import tempfile
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
@@ -72,16 +74,44 @@ def test_jupyter_gets_python_that_shows_a_frame(capsys):
 def test_docusaurus_gets_jsx(capsys):
     """JSX spells style as an object and hears the height in an effect that cleans up."""
     text = printed(capsys, "snippet", "docusaurus", "--src", "/e.html", *CHOICE)
-    assert 'src={"/e.html?heads=6&head=4&query=3&key=1"}' in text
+    assert text.endswith('\n<AlibiExplorer src={"/e.html?heads=6&head=4&query=3&key=1"} />\n')
     assert "style={{border: 0}}" in text
     assert "removeEventListener" in text
 
 
-@pytest.mark.parametrize("src", ["javascript:alert(1)", "data:text/html,x", "ftp://a/b"])
+def test_a_snippet_says_no_more_than_it_is_asked(capsys):
+    """The file opens at its own choice, and a choice in the URL stays, unless another is given."""
+    for arguments, address in (
+        (["e.html"], "e.html"),
+        (["e.html", "--query", "2"], "e.html?query=2"),
+        (["e.html?heads=3&theme=dark"], "e.html?heads=3&amp;theme=dark"),
+        (["e.html?heads=3&head=2", "--heads", "6"], "e.html?head=2&amp;heads=6"),
+        (["/app?v=1#top", "--key", "0"], "/app?v=1&amp;key=0#top"),
+    ):
+        assert f'src="{address}"' in printed(capsys, "snippet", "html", "--src", *arguments)
+    assert main(["snippet", "html", "--src", "e.html", "--head", "9"]) == 2
+    assert "head 9 does not exist with 4 heads" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, capsys, monkeypatch):
+    """The error names the folder, not the part that was to be renamed."""
+
+    def refused(**_):
+        raise PermissionError(13, "Permission denied", str(tmp_path / ".e.html.x"))
+
+    monkeypatch.setattr(tempfile, "mkstemp", refused)
+    assert main(["embed", "-o", str(tmp_path / "e.html")]) == 2
+    error = capsys.readouterr().err
+    assert f"cannot write in {tmp_path} (Permission denied); name another folder" in error
+
+
+@pytest.mark.parametrize(
+    "src", ["javascript:alert(1)", "data:text/html,x", "ftp://a/b", "http://[x"]
+)
 def test_a_snippet_wants_a_web_address(src, capsys):
     """Another scheme is refused, with what to give."""
     assert main(["snippet", "html", "--src", src]) == 2
-    assert "give an http, https or relative URL" in capsys.readouterr().err
+    assert re.search(r"--src .* is no web address.*; give an? ", capsys.readouterr().err)
 
 
 def test_embed_writes_once_and_whole(tmp_path, capsys, monkeypatch):
@@ -140,6 +170,12 @@ def test_picture_writes_both_kinds_with_the_figures_in_words(tmp_path, capsys):
     assert {"21.1\u202f%", "25.7\u202f%", "masked", said} <= texts
     for path in tmp_path.iterdir():
         assert path.name in text
+
+
+def test_a_picture_may_be_named_with_an_ending(tmp_path, capsys):
+    """``-o pair.png`` names both files, not one with two endings."""
+    printed(capsys, "picture", "-o", str(tmp_path / "pair.png"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pair.png", "pair.svg"]
 
 
 def test_the_same_choice_gives_the_same_picture(tmp_path, capsys):
