@@ -1,6 +1,15 @@
 // Added to every page under test: looks at the page and its Bokeh figures, and changes nothing.
 
 window.probe = {
+  // How many elements move with time. What follows the reader's own scrolling does not.
+  moving() {
+    return [...document.querySelectorAll(".alibi, .alibi *")].filter((element) => {
+      const {transitionDuration, animationName, animationTimeline} = getComputedStyle(element)
+      const follows = animationTimeline.split(", ").every((name) => name.startsWith("scroll("))
+      return parseFloat(transitionDuration) > 0 || (animationName !== "none" && !follows)
+    }).length
+  },
+
   // What differs from a choice and its fills, as a list of lines; empty if nothing does.
   differences([choice, fills]) {
     const lines = []
