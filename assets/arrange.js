@@ -110,6 +110,6 @@ function readNumber(value) {
 
 // A value from outside as one short printable piece of text.
 function shortened(value) {
-  const letters = [...value.replace(/[\x00-\x1f\x7f-\x9f]/g, "�")]
+  const letters = [...value.replace(/[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "�")]
   return letters.length <= 24 ? letters.join("") : `${letters.slice(0, 23).join("")}…`
 }

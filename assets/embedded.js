@@ -125,7 +125,8 @@ function startExplorer(root, lesson, viewNotice) {
       const closer = (best, other) => (Math.abs(other - within) < Math.abs(best - within) ? other : best)
       const chosen = Number.isNaN(number) ? current : choices.reduce(closer)
       if (number !== chosen) {
-        const valid = fill(first === last ? lesson.notice.only : lesson.notice.range, {first, last})
+        const kind = choices.length < last - first + 1 ? "list" : "range"
+        const valid = fill(lesson.notice[first === last ? "only" : kind], {first, last, listed: choices.join(", ")})
         problems.push(fill(lesson.notice.wrong, {name, shown: shortened(value), valid, chosen}))
       }
       return chosen

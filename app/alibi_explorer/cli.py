@@ -245,6 +245,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _embed(options: argparse.Namespace) -> int:
+    _check_target(options.output, force=options.force)  # before the page is worked out
     page = embedded_page(_selection(options), _view(options))
     _write(options.output, page.encode(), force=options.force)
     print(f"{options.output}: {len(page.encode()) / 1000:.0f} kB")
@@ -259,17 +260,15 @@ def _picture(options: argparse.Namespace) -> int:
             f"pictures need {error.name}; install it with: pip install matplotlib"
         ) from error
 
-    calculation = calculate(_selection(options))
     kinds, output = ("svg", "png"), options.output
     stem = output.stem if output.suffix[1:] in kinds else output.name
-    files = {
-        output.with_name(f"{stem}.{kind}"): picture(calculation, kind, dark=options.theme == "dark")
-        for kind in kinds
-    }
-    for path in files:
+    files = {kind: output.with_name(f"{stem}.{kind}") for kind in kinds}
+    for path in files.values():
         _check_target(path, force=options.force)
-    for path, content in files.items():
-        _write(path, content, force=True)
+    calculation = calculate(_selection(options))
+    pictures = {kind: picture(calculation, kind, dark=options.theme == "dark") for kind in kinds}
+    for kind, path in files.items():
+        _write(path, pictures[kind], force=True)
         print(figure_html(calculation, path.name))
     return 0
 

@@ -23,12 +23,13 @@ SHARED_NAMES = ("heads", "head", "query", "key")
 NOTICE = {
     "wrong": "{name} “{shown}” is not {valid}, so {chosen} is shown",
     "range": "one of {first} to {last}",
+    "list": "one of {listed}",
     "only": "{first}, the only choice",
 }
 """What a reader is told of a value that is no choice, here and on the page without a server."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class ExplorerState(param.Parameterized):
@@ -77,7 +78,10 @@ def nearest_selection(
         chosen = current if math.isnan(number) else _nearest(number, choices)
         if number != chosen:
             first, last = choices[0], choices[-1]
-            valid = NOTICE["only" if first == last else "range"].format(first=first, last=last)
+            kind = "list" if len(choices) < last - first + 1 else "range"
+            valid = NOTICE["only" if first == last else kind].format(
+                first=first, last=last, listed=", ".join(map(str, choices))
+            )
             problems.append(
                 NOTICE["wrong"].format(name=name, shown=_shown(value), valid=valid, chosen=chosen)
             )

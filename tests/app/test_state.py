@@ -43,6 +43,12 @@ NAMES = ("heads", "head", "query", "key")
             (4, 0, 5, 0),
             "Query “<script>alert(1)</scrip…” is not one of 0 to 5, so 5 is shown.",
         ),
+        ({"key": "\u202eab"}, (4, 0, 5, 0), "Key “�ab” is not one of 0 to 5, so 0 is shown."),
+        (
+            {"length": "1000"},
+            (4, 0, 5, 0),
+            "Length “1000” is not one of 6, 64, 256, 1024, 4096, 16384, so 1024 is shown.",
+        ),
         ({"key": "\0\n"}, (4, 0, 5, 0), "Key “��” is not one of 0 to 5, so 0 is shown."),
         ({"utm_source": "course"}, (4, 0, 5, 0), ""),
     ],

@@ -436,6 +436,9 @@ def test_the_url_is_read_as_the_server_reads_it(embedded):
         assert [embedded.choice(), said] == [url_choice(selection), notice], asked
     embedded.shows(**url_choice(selection))
     assert page.locator(".notice *").count() == 0
+    asked = {"length": "1000", "padding": "9", "far": "x"}  # of lists with gaps
+    embedded.open("?" + urlencode(asked))
+    expect(page.locator(".notice")).to_have_text(nearest_selection(asked)[1])
 
 
 def test_the_last_of_a_repeated_name_counts(embedded):
