@@ -9,7 +9,7 @@ function talkToHost(root, page, take) {
   let height
   new ResizeObserver(() => {
     const now = Math.ceil(root.getBoundingClientRect().height)
-    if (now === height || "late" in root.dataset) return
+    if (now === height || "late" in root.dataset || !window.innerWidth) return // a frame folded away has no height
     height = now
     tell({type: "alibi-explorer:height", height})
     tell({subject: "lti.frameResize", height})

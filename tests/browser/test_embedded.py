@@ -312,12 +312,14 @@ def rgb(colour):
     return "rgb({}, {}, {})".format(*(int(colour[at : at + 2], 16) for at in (1, 3, 5)))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_print(embedded, tmp_path, scheme):
+@pytest.mark.parametrize(
+    ("scheme", "theme"), [("light", "auto"), ("dark", "auto"), ("light", "dark")]
+)
+def test_print(embedded, tmp_path, scheme, theme):
     """On paper all tables are open, light, and without what only a screen can use."""
     page = embedded.page
     page.emulate_media(color_scheme=scheme)
-    embedded.open(search(**ALLOWED))
+    embedded.open(f"{search(**ALLOWED)}&theme={theme}")
     assert page.locator("details:not([open])").count() > 0
     page.pdf(path=tmp_path / "page.pdf", format="A4", print_background=True)
     printed = (tmp_path / "page.pdf").read_bytes()
@@ -332,6 +334,7 @@ def test_print(embedded, tmp_path, scheme):
     for name in ("pair.sentence", "row.keys", "head.alibi", "heads.weights"):
         expect(embedded.slot(name)).to_be_visible()
     expect(page.locator(".alibi")).to_have_css("color", rgb(LIGHT.text))
+    expect(page.locator("body")).to_have_css("background-color", rgb(LIGHT.page))
     assert page.evaluate(f"{ROOT_ELEMENT}.scrollWidth <= {ROOT_ELEMENT}.clientWidth")
 
 
