@@ -158,7 +158,7 @@ function createExplorer(root, choose) {
     for (const name of [...names, "tour"]) url.searchParams.delete(name) // a step would set its own choice
     for (const [name, value] of Object.entries(brief(controls()))) url.searchParams.set(name, value)
     const {theme} = root.dataset
-    if (theme === "auto") url.searchParams.delete("theme")
+    if ([...root.querySelector("[name=theme]").options].find((option) => option.defaultSelected).value === theme) url.searchParams.delete("theme")
     else url.searchParams.set("theme", theme)
     return url.href
   }

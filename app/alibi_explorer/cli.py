@@ -410,6 +410,8 @@ def _write(path: Path, content: bytes, *, force: bool) -> None:
 
 
 def _check_target(path: Path, *, force: bool) -> None:
+    if str(path) == "-":
+        raise OSError("standard output takes no whole file; name one, such as -o explorer.html")
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(f"{path} is a device or a pipe; name a file, such as -o explorer.html")
     if path.is_dir():

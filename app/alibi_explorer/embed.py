@@ -93,7 +93,8 @@ class Embedded:
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe srcdoc="{escape(self.page)}" title="{TITLE}" sandbox="allow-scripts" '
+            f'<iframe srcdoc="{escape(self.page)}" title="{TITLE}" '
+            'sandbox="allow-scripts allow-modals" '  # modals, so that the worksheet can be printed
             f'width="100%" height="{self.height}" style="border: 0"></iframe>'
         )
 

@@ -3,6 +3,7 @@
 import io
 import re
 from html import escape, unescape
+from urllib.parse import quote
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -63,7 +64,7 @@ def figure_html(calculation: Calculation, src: str) -> str:
     """What to paste: the picture with its alt text and its caption."""
     said = escape(caption(calculation))
     return (
-        f'<figure>\n  <img src="{escape(src)}" alt="{said}">\n'
+        f'<figure>\n  <img src="{escape(quote(src))}" alt="{said}">\n'
         f"  <figcaption>{said}</figcaption>\n</figure>"
     )
 

@@ -212,4 +212,7 @@ def test_a_notebook_shows_the_file_inline():
     """`embed` displays the page in a sandboxed frame with its source inside."""
     shown = embed(query=3, height=700)._repr_html_()
     assert shown.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
-    assert 'title="ALiBi explorer" sandbox="allow-scripts" width="100%" height="700"' in shown
+    assert (
+        'title="ALiBi explorer" sandbox="allow-scripts allow-modals" width="100%" height="700"'
+        in shown
+    )

@@ -147,6 +147,7 @@ def test_embed_writes_once_and_whole(tmp_path, capsys, monkeypatch):
         (["--theme", "sepia"], "there is no theme 'sepia'; choose from auto, light, dark"),
         (["-o", "missing/explorer.html"], "the folder missing does not exist; make it first"),
         (["-o", "."], "is a folder; name a file in it"),
+        (["-o", "-"], "standard output takes no whole file; name one"),
     ],
 )
 def test_errors_name_the_fix(arguments, fix, tmp_path, capsys, monkeypatch):
@@ -174,8 +175,9 @@ def test_picture_writes_both_kinds_with_the_figures_in_words(tmp_path, capsys):
 
 def test_a_picture_may_be_named_with_an_ending(tmp_path, capsys):
     """``-o pair.png`` names both files, not one with two endings."""
-    printed(capsys, "picture", "-o", str(tmp_path / "pair.png"))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["pair.png", "pair.svg"]
+    text = printed(capsys, "picture", "-o", str(tmp_path / "pair #1.png"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pair #1.png", "pair #1.svg"]
+    assert 'src="pair%20%231.svg"' in text
 
 
 def test_the_same_choice_gives_the_same_picture(tmp_path, capsys):

@@ -709,6 +709,19 @@ def test_the_copied_link_opens_the_choice(page, site, embedded_of):
     expect(page.locator(".notice")).to_have_text("")
 
 
+def test_the_copied_link_has_the_theme(page, tmp_path, embedded_of):
+    """A theme other than the file's own is in the link, auto as well; its own is not."""
+    dark = tmp_path / "dark.html"
+    dark.write_text(embedded_page(view=View(theme="dark")), "utf-8")
+    embedded = embedded_of(page, dark.as_uri())
+    embedded.open()
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }")
+    for theme, asked in (("auto", "&theme=auto"), ("light", "&theme=light"), ("dark", "")):
+        embedded.control("theme").select_option(theme)
+        page.get_by_role("button", name="Copy link").click()
+        assert page.evaluate("copied").endswith(f"?heads=4&head=0&query=5&key=0{asked}")
+
+
 def test_the_copied_code_embeds_the_choice(page, site, file, embedded_of):
     """Copy embed code puts a frame on the clipboard that opens the same choice in any page."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=site)
