@@ -19,7 +19,7 @@ def fill(calculation: Calculation) -> dict[str, str]:
     )
     keys = text.key_count(calculation.allowed_counts[query].item())
     sums = "".join(
-        f"<td>{text.number(total[query].item(), 12)}</td><td></td>"
+        f"<td>{text.number(total[query].item(), 12)}</td><td>–</td>"
         for total in (calculation.alibi_sums, calculation.plain_sums)
     )
     return {
